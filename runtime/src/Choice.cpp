@@ -11,14 +11,3 @@ std::optional<int32_t> Choice::id(uint64_t vocabulary) const {
     return std::nullopt;
   return static_cast<int32_t>(token);
 }
-
-Choice effc::rt::chooseFrom(std::span<const float> logits) {
-  Choice best = {-INFINITY, 0};
-  for (size_t id = 0; id < logits.size(); ++id)
-    if (logits[id] > best.logit || std::isnan(logits[id])) {
-      best = {logits[id], static_cast<float>(id)};
-      if (std::isnan(best.logit))
-        break;
-    }
-  return best;
-}

@@ -4,6 +4,7 @@
 
 #include "runtime/src/Error.h"
 #include "runtime/src/HeldStates.h"
+#include "runtime/src/HostWork.h"
 #include "runtime/src/Model.h"
 
 #include <cstdint>
@@ -45,8 +46,6 @@ struct Choice {
   /// none where the vocabulary has no such token.
   std::optional<int32_t> id(uint64_t vocabulary) const;
 };
-/// The choice from a row of logits: the largest, the first of several.
-Choice chooseFrom(std::span<const float> logits);
 
 /// Told how many bytes of how many have been brought to a device.
 struct UploadProgress {
@@ -85,6 +84,11 @@ public:
   /// What the last call gave: logits, f32 [outputs, vocabulary], or choices,
   /// f32 [outputs, 2].
   virtual const float *results() = 0;
+  /// Does items 0 to `items` - 1, by several threads where it has them.
+  virtual void share(const HostWork &work, int64_t items) {
+    for (int64_t item = 0; item < items; ++item)
+      work.run(item);
+  }
   /// Makes these stretches of slot `to` what they are in slot `from`.
   virtual Check copySlot(uint32_t from, uint32_t to,
                          std::span<const SlotRange> ranges) = 0;

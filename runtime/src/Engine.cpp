@@ -3,6 +3,7 @@
 #include "runtime/src/Limits.h"
 #include "runtime/src/StateFile.h"
 #include "runtime/src/Status.h"
+#include "runtime/src/devices/host/FloatMode.h"
 
 #include <algorithm>
 #include <cstring>
@@ -65,6 +66,11 @@ Engine::create(std::shared_ptr<const Model> model,
   engine->feeds.reserve(maxSessions);
   engine->pieces.reserve(maxSessions);
   engine->lastSeen.assign(maxSessions, 0);
+  engine->drawing.reserve(maxSessions);
+  engine->scratches.resize(
+      std::min(engine->device->threads(), std::max(maxSessions, 1u)));
+  for (SamplingScratch &scratch : engine->scratches)
+    scratch.reserve(model->program().vocabulary_size());
   return engine;
 }
 
@@ -407,33 +413,72 @@ void Engine::collectLogits() {
   }
 }
 
-/// Hands on the choices of the last call, each a row of one sequence. Of an
-/// entry that gives logits alone they are made of these.
-Check Engine::collectChoices(artifact::CallResult given) {
-  Stopwatch watch(work.choiceSeconds);
+/// Hands on the choices of the last call, each a row of one sequence.
+Check Engine::collectChoices() {
   uint64_t vocabulary = artifact->program().vocabulary_size();
   const float *row = executor->results();
-  bool isChoice = given == artifact::CallResult::Choices;
   for (const Piece &piece : pieces) {
     const Intake &intake = intakes[piece.feed];
-    std::span<const float> logits(row, isChoice ? 0 : vocabulary);
-    row += isChoice ? 2 : vocabulary;
-    if (intake.sampler && !isChoice) {
-      Result<int32_t> token = intake.sampler->sample(logits);
-      *intake.token = token ? *token : -1;
-      continue;
-    }
-    Choice choice = isChoice ? Choice{row[-2], row[-1]} : chooseFrom(logits);
+    Choice choice = {row[0], row[1]};
+    row += 2;
     std::optional<int32_t> id = choice.id(vocabulary);
     if (!id)
       return fail(EFFC_DEVICE_ERROR, "the device chose token ", choice.token,
                   " of a vocabulary of ", vocabulary);
     *intake.token = *id;
     if (intake.sampler && *id >= 0)
-      if (Check error = intake.sampler->accept({intake.token, 1}))
-        return error;
+      intake.sampler->drew(*id);
   }
   return {};
+}
+
+/// Choices from the logits of the last call. An item is every n-th row, of as many
+/// items as there are scratches.
+class Engine::Drawing : public HostWork {
+public:
+  Drawing(Engine &engine, size_t stride) : engine(engine), stride(stride) {}
+
+  void run(int64_t item) const override {
+    SamplingScratch &scratch = engine.scratches[static_cast<size_t>(item)];
+    for (size_t i = static_cast<size_t>(item); i < engine.pieces.size();
+         i += stride)
+      choose(i, scratch);
+  }
+
+private:
+  void choose(size_t index, SamplingScratch &scratch) const {
+    uint64_t vocabulary = engine.artifact->program().vocabulary_size();
+    std::span<const float> logits(
+        engine.executor->results() + index * vocabulary, vocabulary);
+    const Intake &intake = engine.intakes[engine.pieces[index].feed];
+    *intake.token = intake.sampler ? intake.sampler->draw(logits, scratch)
+                                   : scratch.likeliest(logits);
+  }
+
+  Engine &engine;
+  size_t stride;
+};
+
+/// Whether no sampler draws twice in the current call: in which order would show.
+bool Engine::drawsApart() {
+  drawing.clear();
+  for (const Piece &piece : pieces)
+    if (const Sampler *sampler = intakes[piece.feed].sampler)
+      drawing.push_back(sampler);
+  std::sort(drawing.begin(), drawing.end());
+  return std::adjacent_find(drawing.begin(), drawing.end()) == drawing.end();
+}
+
+void Engine::drawAll() {
+  DefaultFloatMode mode; // as on the other threads
+  // Below that waking threads takes as long as they save.
+  constexpr uint64_t kLeastToShare = uint64_t(1) << 17;
+  uint64_t logits = pieces.size() * artifact->program().vocabulary_size();
+  size_t parts = std::min(scratches.size(), pieces.size());
+  if (parts > 1 && logits >= kLeastToShare && drawsApart())
+    executor->share(Drawing(*this, parts), static_cast<int64_t>(parts));
+  else
+    Drawing(*this, 1).run(0);
 }
 
 Check Engine::runCall(uint32_t entry, const CallCounts &counts) {
@@ -463,12 +508,15 @@ Check Engine::runNext(const Packer &packer, artifact::CallResult wanted) {
     }
     if (Check error = runCall(entry, counts))
       return error;
-    if (wanted == artifact::CallResult::Choices) {
-      if (Check error = collectChoices(counts.result))
-        return error;
-    } else {
+    if (wanted != artifact::CallResult::Choices) {
       collectLogits();
+      continue;
     }
+    Stopwatch watch(work.choiceSeconds);
+    if (counts.result != artifact::CallResult::Choices)
+      drawAll();
+    else if (Check error = collectChoices())
+      return error;
   }
 }
 

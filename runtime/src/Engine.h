@@ -115,7 +115,10 @@ private:
   int64_t fillInputs(uint32_t rows);
   void fillDraws();
   void collectLogits();
-  Check collectChoices(artifact::CallResult given);
+  Check collectChoices();
+  class Drawing;
+  bool drawsApart();
+  void drawAll();
 
   std::shared_ptr<const Model> artifact;
   std::shared_ptr<Device> device; // outlives the executor below
@@ -137,6 +140,8 @@ private:
   std::vector<Piece> pieces;
   std::vector<uint64_t> lastSeen; // per slot: the call that last named it
   uint64_t callNumber = 0;
+  std::vector<SamplingScratch> scratches; // one for each thread that draws
+  std::vector<const Sampler *> drawing;   // of the current call
   Counters work;
 };
 

@@ -1,8 +1,8 @@
 //===- Sampler.h - Chooses a token from logits ----------------------------===//
 //
-// Filters in the order of the Hugging Face library: repeat penalty,
-// temperature, top_k, top_p, min_p; then a draw (Gumbel-max): of the tokens
-// that are left, the one with the largest
+// Logits are adjusted (sampling/Adjustments.h), filters leave tokens out in the
+// order of the Hugging Face library (sampling/Filters.h), then comes a draw
+// (Gumbel-max): of the tokens that are left, the one with the largest
 //
 //   logit * (1 / temperature) + noise(seed, number of the draw, token)
 //
@@ -18,47 +18,33 @@
 #define EFFC_RUNTIME_SRC_SAMPLER_H
 
 #include "runtime/src/Error.h"
+#include "runtime/src/sampling/Adjustments.h"
+#include "runtime/src/sampling/Filters.h"
+#include "runtime/src/sampling/Noise.h"
+#include "runtime/src/sampling/Weights.h"
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace effc::rt {
 
-/// exp(x) for x <= 0, within 2 units in the last place, the same bits
-/// everywhere; 0 below -708.
-double expOfNegative(double x);
+/// Where a draw puts what it works on: one for each thread that draws.
+class SamplingScratch {
+public:
+  /// Afterwards draws from rows of so many tokens allocate nothing. Memory is
+  /// committed as far as draws use it.
+  void reserve(uint32_t vocabularySize);
+  /// The token of the largest logit, -1 where one is NaN or all are minus
+  /// infinity.
+  int32_t likeliest(std::span<const float> logits);
+  /// That of the calling thread.
+  static SamplingScratch &ofThread();
 
-/// Philox-2x32 with 10 rounds (Salmon et al., "Parallel Random Numbers: As Easy
-/// as 1, 2, 3", SC'11).
-std::array<uint32_t, 2> philox(std::array<uint32_t, 2> counter, uint32_t key);
-
-/// The noise of the tokens in one draw.
-struct Noise {
-  uint32_t key, counter;
-
-  /// That of the `index`-th draw of a seed; no two draws of a seed share it.
-  static Noise of(uint64_t seed, uint64_t index);
-  /// -ln(-ln u), where u follows from the first word of
-  /// philox({token, counter}, key); kernels compute the same bits
-  /// (passes/seq_to_tile/builders/dense/Draw.cpp).
-  float at(uint32_t token) const;
-
-  /// The word's lower 31 bits are a number n. With its highest bit clear u is
-  /// (n + 1/2) / 2^32, else 1 - (n + 1/2) / 2^32: evenly spread over (0, 1),
-  /// and exact near 1, where noise is large. Within 2^-22 and one unit in the
-  /// last place of the exact noise, for each of the 2^32 words.
-  static float from(uint32_t word);
-  /// No noise is more.
-  static constexpr float kMost = 23;
-};
-
-/// By what one token is drawn: the largest logit * scale + amount * noise.
-struct Draw {
-  float scale = 1;
-  float amount = 0; // 1, or 0 for the likeliest token
-  Noise noise = {};
+private:
+  friend class Sampler;
+  std::vector<float> maxima, numbers, adjusted;
+  Candidates kept;
 };
 
 class Sampler {
@@ -66,41 +52,39 @@ public:
   static Result<Sampler> create(const effc_sampler_options_t &options,
                                 uint32_t vocabularySize);
 
+  /// Tokens of a prompt.
   Check accept(std::span<const int32_t> tokens);
-  /// A draw counts, whether it gives a token or not.
-  Result<int32_t> sample(std::span<const float> logits);
+  /// A token that was drawn elsewhere by nextDraw().
+  void drew(int32_t token);
+  /// The token drawn from a row of logits, or -1 where sample() says why there is
+  /// none. A draw counts, whether it gives a token or not.
+  int32_t draw(std::span<const float> logits, SamplingScratch &scratch);
+  Result<int32_t>
+  sample(std::span<const float> logits,
+         SamplingScratch &scratch = SamplingScratch::ofThread());
 
-  /// Whether tokens are left out or logits changed, so that nextDraw() does not
-  /// say all.
+  /// Whether tokens are left out or logits changed or looked at, so that
+  /// nextDraw() does not say all.
   bool needsLogits() const;
   /// The draw that comes next, which counts from then on. What comes of it is
-  /// to be told to accept().
+  /// to be told to drew().
   Draw nextDraw();
 
-  bool isGreedy() const { return options.temperature == 0; }
-  uint32_t vocabularySize() const { return static_cast<uint32_t>(seen.size()); }
+  bool isGreedy() const { return filters.temperature == 0; }
+  uint32_t vocabularySize() const { return vocabulary; }
 
 private:
-  struct Candidate {
-    float logit;
-    int32_t id;
-    double probability; // not normalised; the best has 1
-  };
-
   Sampler(const effc_sampler_options_t &options, uint32_t vocabularySize);
-  float penalised(float logit, size_t id) const;
-  bool hasFilters() const;
-  Result<int32_t> best(std::span<const float> logits) const;
-  void gather(std::span<const float> logits, float bestLogit);
-  void keepTopK();
-  void keepTopP();
-  void keepMinP();
-  Result<int32_t> largest(std::span<const float> logits, Draw draw) const;
+  std::span<const float> adjust(std::span<const float> logits,
+                                SamplingScratch &scratch) const;
+  int32_t choose(std::span<const float> logits, Draw draw,
+                 SamplingScratch &scratch) const;
 
-  effc_sampler_options_t options;
+  uint32_t vocabulary;
+  Filters filters;
+  Adjustments adjustments;
+  uint64_t seed;
   float scale; // 1 / temperature
-  std::vector<bool> seen;
-  std::vector<Candidate> candidates; // room for the vocabulary
   uint64_t drawn = 0;
 };
 

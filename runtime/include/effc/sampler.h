@@ -12,8 +12,15 @@
 extern "C" {
 #endif
 
-/* The filters apply in this order, as in the Hugging Face library: repeat
- * penalty, temperature, top_k, top_p, min_p; then one token is drawn, by noise
+/* What is added to the logit of one token. */
+typedef struct effc_logit_bias {
+  int32_t token;
+  float bias; /* finite, or minus infinity: never drawn */
+} effc_logit_bias_t;
+
+/* Logits are changed in this order: bias, repeat penalty, frequency and presence
+ * penalty, ends excluded. Then filters apply, as in the Hugging Face library:
+ * temperature, top_k, top_p, min_p, typical_p; then one token is drawn, by noise
  * that depends on the seed, the number of the draw and the token alone. */
 typedef struct effc_sampler_options {
   size_t size;
@@ -25,19 +32,37 @@ typedef struct effc_sampler_options {
   float repeat_penalty; /* divides (multiplies when negative) the logits of
                            tokens seen before; 1: none */
   uint64_t seed;        /* same seed and logits: same tokens, on any machine */
+  /* Keep those whose surprise is nearest to the expected one, of this probability
+   * together; 0 and 1: all. Tokens below 2^-51 of the best are not looked at. */
+  float typical_p;
+  /* Subtracted from the logits of tokens that were drawn before: once for each
+   * time, and once. The prompt does not count. 0: nothing. */
+  float frequency_penalty;
+  float presence_penalty;
+  /* Added to logits, also of greedy choices; read when the sampler is created.
+   * Of a token that stands there twice both count. */
+  const effc_logit_bias_t *logit_bias;
+  size_t logit_bias_count;
+  /* Tokens that end a text, and how many others have to be drawn before one of
+   * them can be; read when the sampler is created. */
+  const int32_t *end_tokens;
+  size_t end_count;
+  uint64_t min_tokens;
 } effc_sampler_options_t;
 
 /* Greedy; seed 0. */
 EFFC_API effc_sampler_options_t effc_sampler_options_default(void);
 
-/* The options that the checkpoint asks for (effc_model_generation); seed 0. */
+/* The options that the checkpoint asks for (effc_model_generation); seed 0. Its
+ * end tokens, which stay the model's, are there for whoever sets `min_tokens`. */
 EFFC_API effc_sampler_options_t
 effc_sampler_options_for_model(const effc_model_t *model);
 
 /* Creates a sampler for rows of `vocabulary_size` logits.
  * EFFC_INVALID_ARGUMENT: 'temperature' negative or not finite; 'top_p' not in
- * [0, 1]; 'min_p' not in [0, 1]; 'repeat_penalty' not positive and finite; no
- * vocabulary. */
+ * [0, 1]; 'min_p' or 'typical_p' not in [0, 1]; 'repeat_penalty' not positive and
+ * finite; another penalty not finite; a bias that is NaN or plus infinity, or of a
+ * token outside the vocabulary, as of an end token; no vocabulary. */
 EFFC_API effc_status_t *
 effc_sampler_create(const effc_sampler_options_t *options,
                     uint32_t vocabulary_size, effc_sampler_t **out_sampler);
@@ -45,14 +70,15 @@ effc_sampler_create(const effc_sampler_options_t *options,
 EFFC_API void effc_sampler_free(effc_sampler_t *sampler);
 
 /* Tells the sampler of tokens that count as seen for the repeat penalty: those
- * of the prompt. Drawn tokens count by themselves.
+ * of the prompt. Drawn tokens count by themselves, for all penalties.
  * EFFC_INVALID_ARGUMENT: a token outside the vocabulary. */
 EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
                                             const int32_t *tokens,
                                             size_t count);
 
-/* Draws a token from one row of logits and counts it as seen. Allocates
- * nothing. After a failure the draw counts all the same.
+/* Draws a token from one row of logits and counts it as seen. Allocates nothing,
+ * but once on each other thread than the one that created the sampler. After a
+ * failure the draw counts all the same.
  *
  * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
  * infinity. */

@@ -286,6 +286,8 @@ effc_sampler_options_for_model(const effc_model_t *model) {
   }
   // It holds for the likeliest token, too, as in the public library.
   options.repeat_penalty = generation.repeat_penalty;
+  options.end_tokens = generation.eos;
+  options.end_count = generation.eos_count;
   return options;
 }
 

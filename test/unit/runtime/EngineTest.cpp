@@ -143,6 +143,39 @@ TEST(Engine, DrawsAreWhatSamplersDrawFromLogits) {
   }
 }
 
+// So many logits that threads share them: 512 rows of 271. Each sampler draws as it
+// would alone, and one that stands there twice in the order of its places.
+TEST(Engine, ThreadsShareDraws) {
+  constexpr size_t kSequences = 512;
+  ToyOptions options;
+  options.decodeRows = {kSequences};
+  for (uint32_t threads : {1, 3}) {
+    Toy toy(kSequences, threads, options);
+    std::vector<Session> sessions;
+    std::vector<effc_session_t *> handles;
+    std::vector<effc_sampler_t *> drawing;
+    std::vector<Sampler> samplers = someSamplers(kSequences, true, true),
+                         same = someSamplers(kSequences, true, true);
+    for (size_t i = 0; i < kSequences; ++i) {
+      handles.push_back(sessions.emplace_back(toy.engine).get());
+      drawing.push_back(samplers[i].get());
+    }
+    std::vector<ToyReference> references(kSequences);
+    Tokens tokens = randomTokens(kSequences, 35);
+    for (int step = 0; step < 3; ++step) {
+      bool isTwice = step == 2;
+      if (isTwice)
+        drawing[300] = drawing[7];
+      Tokens expected;
+      for (size_t i = 0; i < kSequences; ++i)
+        expected.push_back(same[isTwice && i == 300 ? 7 : i].sample(
+            references[i].step(tokens[i])));
+      tokens = toy.engine.decodeDraw(handles, drawing, tokens);
+      ASSERT_EQ(tokens, expected) << threads << " threads, step " << step;
+    }
+  }
+}
+
 // An entry that draws is told for each row how: of the call of four and the
 // call of three, and a greedy row in either way. One sampler that needs logits
 // has those of its call drawn from logits, and not those of the other.

@@ -93,6 +93,28 @@ Check HostExecutor::run(uint32_t entry, const CallCounts &counts) {
   return {};
 }
 
+namespace {
+/// HostWork as a job of one phase.
+class SharedWork : public ThreadPool::Job {
+public:
+  SharedWork(const HostWork &work, int64_t count) : work(work), count(count) {}
+  uint32_t phases() const override { return 1; }
+  int64_t items(uint32_t) const override { return count; }
+  void run(uint32_t, int64_t begin, int64_t end) const override {
+    for (int64_t item = begin; item < end; ++item)
+      work.run(item);
+  }
+
+private:
+  const HostWork &work;
+  int64_t count;
+};
+} // namespace
+
+void HostExecutor::share(const HostWork &work, int64_t items) {
+  pool.run(SharedWork(work, items), callerHelps);
+}
+
 Check HostExecutor::copySlot(uint32_t from, uint32_t to,
                              std::span<const SlotRange> ranges) {
   memory.copySlot(from, to, ranges);

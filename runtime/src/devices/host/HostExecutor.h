@@ -23,6 +23,7 @@ public:
   const CallInputs &inputs() override { return memory.inputs(); }
   Check run(uint32_t entry, const CallCounts &counts) override;
   const float *results() override { return memory.results(); }
+  void share(const HostWork &work, int64_t items) override;
   Check copySlot(uint32_t from, uint32_t to,
                  std::span<const SlotRange> ranges) override;
   Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,

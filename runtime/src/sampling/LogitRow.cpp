@@ -1,0 +1,89 @@
+#include "runtime/src/sampling/LogitRow.h"
+
+#include "runtime/src/sampling/RowPasses.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+using namespace effc::rt;
+
+/// Tokens this far below the best add nothing to a sum: e^-36 is below 2^-51.
+static constexpr double kFarthest = 36;
+
+static std::span<const float> blockOf(std::span<const float> logits, size_t b) {
+  size_t begin = b * LogitRow::kBlock;
+  return logits.subspan(begin,
+                        std::min(LogitRow::kBlock, logits.size() - begin));
+}
+
+std::optional<LogitRow> LogitRow::scan(std::span<const float> logits,
+                                       std::vector<float> &maxima) {
+  size_t whole = logits.size() / kBlock;
+  maxima.resize((logits.size() + kBlock - 1) / kBlock);
+  bool areNumbers = rowPasses().maxima(logits.data(), whole, maxima.data());
+  if (whole < maxima.size()) {
+    std::span<const float> rest = blockOf(logits, whole);
+    maxima[whole] = *std::max_element(rest.begin(), rest.end());
+    for (float logit : rest)
+      areNumbers &= !std::isnan(logit);
+  }
+  if (!areNumbers)
+    return std::nullopt;
+  LogitRow row(logits, maxima);
+  size_t b = static_cast<size_t>(
+      std::max_element(maxima.begin(), maxima.end()) - maxima.begin());
+  if (maxima[b] == -INFINITY)
+    return std::nullopt;
+  std::span<const float> block = blockOf(logits, b);
+  size_t place = static_cast<size_t>(
+      std::find(block.begin(), block.end(), maxima[b]) - block.begin());
+  row.first = {block[place], static_cast<int32_t>(b * kBlock + place)};
+  return row;
+}
+
+Error LogitRow::whyNone(std::span<const float> logits) {
+  for (size_t id = 0; id < logits.size(); ++id)
+    if (std::isnan(logits[id]))
+      return badData("the logit of token ", id, " is not a number");
+  return badData("all logits are minus infinity");
+}
+
+void LogitRow::enterAll(Race &race) const {
+  // The likeliest first: most others have lost by then.
+  race.enter(first.logit, first.id);
+  size_t whole = logits.size() / kBlock;
+  rowPasses().race(logits.data(), maxima.data(), whole, race);
+  for (size_t id = whole * kBlock; id < logits.size(); ++id)
+    race.enter(logits[id], static_cast<int32_t>(id));
+}
+
+double LogitRow::mass(const Distance &distance) const {
+  size_t whole = logits.size() / kBlock;
+  double sum = rowPasses().mass(logits.data(), maxima.data(), whole, distance,
+                                kFarthest);
+  for (size_t id = whole * kBlock; id < logits.size(); ++id)
+    sum += quickExp(distance.of(logits[id]));
+  return sum;
+}
+
+void LogitRow::gather(float least, Candidates &out) const {
+  for (size_t b = 0; b < maxima.size(); ++b) {
+    if (maxima[b] < least)
+      continue;
+    auto id = static_cast<int32_t>(b * kBlock);
+    for (float logit : blockOf(logits, b)) {
+      out.addIf(logit >= least, {logit, id});
+      ++id;
+    }
+  }
+}
+
+float LogitRow::reachedBy(size_t count, std::vector<float> &scratch) const {
+  if (count > maxima.size())
+    return -INFINITY;
+  scratch.assign(maxima.begin(), maxima.end());
+  auto place = scratch.begin() + static_cast<long>(count - 1);
+  std::nth_element(scratch.begin(), place, scratch.end(), std::greater<>());
+  return *place;
+}

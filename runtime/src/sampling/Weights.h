@@ -1,0 +1,65 @@
+//===- Weights.h - How likely a token is beside the best one --------------===//
+#ifndef EFFC_RUNTIME_SRC_SAMPLING_WEIGHTS_H
+#define EFFC_RUNTIME_SRC_SAMPLING_WEIGHTS_H
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <iterator>
+
+namespace effc::rt {
+
+/// exp(x) for x <= 0, within 2 units in the last place, the same bits
+/// everywhere; 0 below -708. Filters are defined by it.
+double expOfNegative(double x);
+
+/// What quickExp() is made of, for vectors too. x = k ln 2 + r with |r| at most
+/// ln 2 / 2, and ln 2 split so that k times the first part is exact.
+struct QuickExp {
+  static constexpr double kLeast = -700;
+  static constexpr double kLog2e = 0x1.71547652b82fep0;
+  static constexpr double kLn2High = 0x1.62e42feep-1;
+  static constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
+  /// Adding it leaves a whole number in the lower bits.
+  static constexpr double kRound = 0x1.8p52;
+  /// 1 / n! from 9 down to 0; the first missing term is below 2^-37.
+  static constexpr double kTerms[] = {0x1.71de3a556c734p-19,
+                                      0x1.a01a01a01a01ap-16,
+                                      0x1.a01a01a01a01ap-13,
+                                      0x1.6c16c16c16c17p-10,
+                                      0x1.1111111111111p-7,
+                                      0x1.5555555555555p-5,
+                                      0x1.5555555555555p-3,
+                                      0x1p-1,
+                                      1,
+                                      1};
+};
+
+/// exp(x) for x <= 0 within 2^-36 of itself; below -700 no less than there. For
+/// decisions that are made again by expOfNegative() where they are that close.
+inline double quickExp(double x) {
+  x = std::max(x, QuickExp::kLeast);
+  double shifted = x * QuickExp::kLog2e + QuickExp::kRound;
+  double k = shifted - QuickExp::kRound;
+  double r = (x - k * QuickExp::kLn2High) - k * QuickExp::kLn2Low;
+  double sum = QuickExp::kTerms[0];
+  for (size_t i = 1; i < std::size(QuickExp::kTerms); ++i)
+    sum = sum * r + QuickExp::kTerms[i];
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(sum) +
+                               (std::bit_cast<uint64_t>(shifted) << 52));
+}
+
+/// How far a logit lies below the best one, in units of the temperature.
+struct Distance {
+  double best;
+  double inverse; // 1 / temperature
+
+  double of(float logit) const {
+    // A token at plus infinity excludes all that are not.
+    return logit == best ? 0.0 : (double(logit) - best) * inverse;
+  }
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_SAMPLING_WEIGHTS_H

@@ -1,0 +1,122 @@
+// Which tokens filters keep. typical_p against its definition, in the terms of
+// its paper; the sums that end top_p early against those that are exact.
+
+#include "runtime/src/sampling/Filters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <random>
+
+using namespace effc::rt;
+using Ids = std::vector<int32_t>;
+
+static std::vector<float> randomRow(size_t tokens, uint32_t seed,
+                                    float spread) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, spread);
+  std::vector<float> row(tokens);
+  for (float &logit : row)
+    logit = normal(random);
+  return row;
+}
+
+static Ids keptOf(const Filters &filters, const std::vector<float> &logits) {
+  std::vector<float> maxima, scratch;
+  Candidates kept;
+  kept.reserve(logits.size());
+  std::optional<LogitRow> row = LogitRow::scan(logits, maxima);
+  EXPECT_TRUE(bool(row));
+  filters.apply(*row, kept, scratch);
+  Ids ids;
+  for (const Candidate &candidate : kept)
+    ids.push_back(candidate.id);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+/// Meister et al.: the tokens of `among` whose -ln p is nearest to the entropy, as
+/// few as have the probability `mass` together.
+static Ids typicalOf(const std::vector<float> &logits, double temperature,
+                     double mass, Ids among) {
+  double total = 0, entropy = 0;
+  for (int32_t id : among)
+    total += std::exp(logits[id] / temperature);
+  auto surprise = [&](int32_t id) {
+    return std::log(total) - logits[id] / temperature;
+  };
+  for (int32_t id : among)
+    entropy += std::exp(-surprise(id)) * surprise(id);
+  auto apart = [&](int32_t id) { return std::abs(surprise(id) - entropy); };
+  std::sort(among.begin(), among.end(),
+            [&](int32_t a, int32_t b) { return apart(a) < apart(b); });
+  double sum = 0;
+  for (size_t i = 0; i < among.size(); ++i)
+    if ((sum += std::exp(-surprise(among[i]))) >= mass) {
+      among.resize(i + 1);
+      break;
+    }
+  std::sort(among.begin(), among.end());
+  return among;
+}
+
+static Ids allOf(size_t tokens) {
+  Ids ids(tokens);
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+TEST(Filters, TypicalKeepsWhatSurprisesAsExpected) {
+  for (uint32_t seed = 0; seed < 40; ++seed)
+    for (float spread : {0.5f, 3.0f})
+      for (double mass : {0.2, 0.95}) {
+        std::vector<float> logits = randomRow(701, seed, spread);
+        Filters filters = {1.5f, 0, 1, 0, static_cast<float>(mass)};
+        EXPECT_EQ(keptOf(filters, logits),
+                  typicalOf(logits, 1.5, static_cast<float>(mass), allOf(701)))
+            << "seed " << seed << ", spread " << spread << ", mass " << mass;
+      }
+}
+
+// Of tokens with 1/2, 1/4, 1/8 and 1/8 the surprises are 1, 2, 3 and 3 bits, and
+// 1.75 are expected: the second is nearest, the first next, the others as far.
+TEST(Filters, TypicalByHand) {
+  std::vector<float> logits;
+  for (double p : {0.5, 0.25, 0.125, 0.125})
+    logits.push_back(static_cast<float>(std::log(p)));
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.2f}, logits), (Ids{1}));
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.6f}, logits), (Ids{0, 1}));
+  // One of two that are as near is not kept without the other.
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.8f}, logits), (Ids{0, 1, 2, 3}));
+}
+
+// Of the five likeliest, whose probabilities are taken anew.
+TEST(Filters, TypicalComesAfterTheOthers) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    std::vector<float> logits = randomRow(333, seed, 1);
+    Ids best = allOf(333);
+    std::sort(best.begin(), best.end(),
+              [&](int32_t a, int32_t b) { return logits[a] > logits[b]; });
+    best.resize(5);
+    EXPECT_EQ(keptOf({0.9f, 5, 1, 0, 0.5f}, logits),
+              typicalOf(logits, 0.9f, 0.5, best));
+  }
+}
+
+// Where a sum of all is a power of two and top_p a share that tokens reach to the
+// bit, quick sums cannot tell: 64 equal tokens of which a quarter is asked for.
+TEST(Filters, SumsThatReachTopPToTheBitAreExact) {
+  std::vector<float> equal(64, 2.5f);
+  EXPECT_EQ(keptOf({1, 0, 0.25f, 0, 0}, equal), allOf(16));
+  EXPECT_EQ(keptOf({1, 0, std::nextafter(0.25f, 1.0f), 0, 0}, equal),
+            allOf(17));
+  EXPECT_EQ(keptOf({1, 0, std::nextafter(0.25f, 0.0f), 0, 0}, equal),
+            allOf(16));
+}
+
+TEST(Filters, RowsWithoutABlockAreRowsToo) {
+  EXPECT_EQ(keptOf({1, 2, 1, 0, 0}, {1, 3, 3, 2, -INFINITY}), (Ids{1, 2}));
+  EXPECT_EQ(keptOf({1, 0, 0, 0, 0}, {1, 3, 3, 2}), (Ids{1}));
+  EXPECT_EQ(keptOf({1, 0, 1, 0.5f, 0}, {INFINITY, 3, INFINITY}), (Ids{0, 2}));
+}

@@ -1,0 +1,97 @@
+// The passes of every width against plain loops: maxima and winners are the same
+// to the bit, sums within what filters allow.
+
+#include "runtime/src/sampling/RowPasses.h"
+#include "runtime/src/sampling/LogitRow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace effc::rt;
+
+static constexpr size_t kBlocks = 37, kTokens = kBlocks * LogitRow::kBlock;
+
+static std::vector<float> randomRow(uint32_t seed, float spread) {
+  std::mt19937 random(seed);
+  std::vector<float> row(kTokens);
+  for (float &logit : row)
+    logit = static_cast<float>(random() % 100003) / 100003 * spread;
+  return row;
+}
+
+static std::vector<float> maximaOf(const std::vector<float> &row) {
+  std::vector<float> maxima;
+  for (size_t b = 0; b < kBlocks; ++b)
+    maxima.push_back(
+        *std::max_element(&row[b * LogitRow::kBlock],
+                          &row[b * LogitRow::kBlock] + LogitRow::kBlock));
+  return maxima;
+}
+
+TEST(RowPasses, FindTheLargestOfEachBlock) {
+  for (const RowPasses &passes : allRowPasses()) {
+    std::vector<float> row = randomRow(1, 7), found(kBlocks);
+    row[40] = -INFINITY;
+    row[41] = INFINITY;
+    EXPECT_TRUE(passes.maxima(row.data(), kBlocks, found.data()));
+    EXPECT_EQ(found, maximaOf(row)) << passes.name;
+  }
+}
+
+// At every place of a block.
+TEST(RowPasses, SeeWhatIsNoNumber) {
+  for (const RowPasses &passes : allRowPasses())
+    for (size_t place = 0; place < LogitRow::kBlock; ++place) {
+      std::vector<float> row = randomRow(2, 7), found(kBlocks);
+      row[5 * LogitRow::kBlock + place] = NAN;
+      EXPECT_FALSE(passes.maxima(row.data(), kBlocks, found.data()))
+          << passes.name << ", place " << place;
+    }
+}
+
+// Flat rows, where noise decides, and steep ones, where most tokens are passed
+// over; of equal sums, with a scale that loses logits, the lowest.
+TEST(RowPasses, RacesHaveTheWinnerOfAPlainLoop) {
+  for (const RowPasses &passes : allRowPasses())
+    for (float spread : {0.0f, 1.0f, 30.0f, 400.0f})
+      for (uint32_t seed = 0; seed < 60; ++seed) {
+        std::vector<float> row = randomRow(seed, spread);
+        Race plain{Noise::of(seed, 3), 1.25f}, fast = plain;
+        for (size_t id = 0; id < kTokens; ++id) {
+          float sum =
+              row[id] * 1.25f + plain.noise.at(static_cast<uint32_t>(id));
+          if (sum > plain.best) {
+            plain.best = sum;
+            plain.token = static_cast<int32_t>(id);
+          }
+        }
+        passes.race(row.data(), maximaOf(row).data(), kBlocks, fast);
+        ASSERT_EQ(fast.token, plain.token) << passes.name << ", " << spread;
+        ASSERT_EQ(fast.best, plain.best);
+      }
+}
+
+TEST(RowPasses, SumWeights) {
+  for (const RowPasses &passes : allRowPasses())
+    for (float spread : {1.0f, 50.0f, 3000.0f}) {
+      std::vector<float> row = randomRow(7, spread);
+      row[3] = -INFINITY;
+      std::vector<float> maxima = maximaOf(row);
+      float best = *std::max_element(row.begin(), row.end());
+      long double sum = 0;
+      for (float logit : row)
+        sum += std::exp((static_cast<long double>(logit) - best) * 0.7L);
+      EXPECT_NEAR(
+          passes.mass(row.data(), maxima.data(), kBlocks, {best, 0.7}, 36),
+          static_cast<double>(sum), 1e-10 * static_cast<double>(sum))
+          << passes.name << ", " << spread;
+    }
+}
+
+TEST(Weights, QuickOnesAreNearTheExactOnes) {
+  for (double x = 0; x > -690; x -= 0.37)
+    EXPECT_NEAR(quickExp(x), std::exp(x), 0x1p-36 * std::exp(x)) << x;
+  EXPECT_LE(quickExp(-INFINITY), 1e-300);
+}
