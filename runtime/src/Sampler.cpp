@@ -2,6 +2,7 @@
 
 #include "runtime/schema/GenerationLimits.h"
 #include "runtime/src/devices/host/FloatMode.h"
+#include "runtime/src/sampling/LogProbabilities.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,6 +23,14 @@ int32_t SamplingScratch::likeliest(std::span<const float> logits) {
   return row ? row->best().id : -1;
 }
 
+bool SamplingScratch::logprobs(std::span<const float> logits, int32_t token,
+                               std::span<effc_logprob_t> out) {
+  std::optional<LogitRow> row = LogitRow::scan(logits, maxima);
+  if (row)
+    logProbabilities(*row, token, out, kept, numbers);
+  return bool(row);
+}
+
 SamplingScratch &SamplingScratch::ofThread() {
   static thread_local SamplingScratch scratch;
   return scratch;
@@ -39,7 +48,7 @@ Sampler::Sampler(const effc_sampler_options_t &given, uint32_t vocabularySize)
       filters{given.temperature, given.top_k, given.top_p, given.min_p,
               given.typical_p},
       adjustments(given, vocabularySize), seed(given.seed),
-      scale(scaleOf(given.temperature)) {}
+      scale(scaleOf(given.temperature)), kept(given.logprobs) {}
 
 Result<Sampler> Sampler::create(const effc_sampler_options_t &options,
                                 uint32_t vocabularySize) {
@@ -59,6 +68,10 @@ Result<Sampler> Sampler::create(const effc_sampler_options_t &options,
                            ", but a number from 0 to 1 is expected");
   if (Check error = Adjustments::check(options, vocabularySize))
     return *error;
+  if (options.logprobs > uint64_t(vocabularySize) + 1)
+    return invalidArgument("'logprobs' is ", options.logprobs,
+                           ", but at most 1 for the token drawn and ",
+                           vocabularySize, " for the vocabulary are possible");
   SamplingScratch::ofThread().reserve(vocabularySize);
   return Sampler(options, vocabularySize);
 }
@@ -76,7 +89,8 @@ Check Sampler::accept(std::span<const int32_t> tokens) {
 void Sampler::drew(int32_t token) { adjustments.drew(token); }
 
 bool Sampler::needsLogits() const {
-  return adjustments.areActive() || filters.leaveOut(vocabulary);
+  return !kept.empty() || adjustments.areActive() ||
+         filters.leaveOut(vocabulary);
 }
 
 Draw Sampler::nextDraw() {
@@ -116,6 +130,8 @@ int32_t Sampler::choose(std::span<const float> logits, Draw draw,
 
 int32_t Sampler::draw(std::span<const float> logits, SamplingScratch &scratch) {
   int32_t token = choose(adjust(logits, scratch), nextDraw(), scratch);
+  hasDrawn =
+      !kept.empty() && token >= 0 && scratch.logprobs(logits, token, kept);
   if (token >= 0)
     drew(token);
   return token;

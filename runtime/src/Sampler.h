@@ -35,6 +35,9 @@ public:
   /// Afterwards draws from rows of so many tokens allocate nothing. Memory is
   /// committed as far as draws use it.
   void reserve(uint32_t vocabularySize);
+  /// As effc_logprobs(); false where the row gives no token.
+  bool logprobs(std::span<const float> logits, int32_t token,
+                std::span<effc_logprob_t> out);
   /// The token of the largest logit, -1 where one is NaN or all are minus
   /// infinity.
   int32_t likeliest(std::span<const float> logits);
@@ -63,6 +66,12 @@ public:
   sample(std::span<const float> logits,
          SamplingScratch &scratch = SamplingScratch::ofThread());
 
+  bool keepsLogprobs() const { return !kept.empty(); }
+  /// Those of the last draw (effc_sampler_logprobs).
+  std::span<const effc_logprob_t> logprobs() const {
+    return {kept.data(), hasDrawn ? kept.size() : 0};
+  }
+
   /// Whether tokens are left out or logits changed or looked at, so that
   /// nextDraw() does not say all.
   bool needsLogits() const;
@@ -86,6 +95,8 @@ private:
   uint64_t seed;
   float scale; // 1 / temperature
   uint64_t drawn = 0;
+  std::vector<effc_logprob_t> kept; // as many as are asked for
+  bool hasDrawn = false;            // they are those of a draw
 };
 
 } // namespace effc::rt

@@ -31,6 +31,7 @@ set(expected
   include/effc/effc.h
   include/effc/sampler.h
   include/effc/state.h
+  include/effc/stop.h
   include/effc/effc.hpp
   include/effc/version.h
   ${LIBDIR}/cmake/effc/effcConfig.cmake

@@ -25,11 +25,20 @@ inline constexpr ForeignOption kForeignOptions[] = {
     {"--no-mmap", "to read weights into memory: --copy"},
     {"-hf", "effc reads local files: download the checkpoint, then effc "
             "compile DIR -o FILE"},
-    {"--presence-penalty", "what was said before is weighed by "
-                           "--repeat-penalty alone, as repetition_penalty is"},
-    {"--frequency-penalty", "what was said before is weighed by "
-                            "--repeat-penalty alone, as repetition_penalty "
-                            "is"},
+    {"--repetition-penalty", "--repeat-penalty"},
+    {"--repeat-last-n", "--repeat-penalty looks at the whole text"},
+    {"--mirostat",
+     "there is no draw by mirostat: --top-p, --min-p and --typical "
+     "leave tokens out"},
+    {"--xtc-probability", "there is no draw by XTC: --top-p, --min-p and "
+                          "--typical leave tokens out"},
+    {"--dry-multiplier", "there is no DRY: --repeat-penalty, "
+                         "--presence-penalty and --frequency-penalty weigh "
+                         "what was said"},
+    {"--dynatemp-range", "--temperature is one number"},
+    {"--top-nsigma", "--top-p, --min-p and --typical leave tokens out"},
+    {"--grammar", "there are no grammars yet"},
+    {"--json-schema", "there are no grammars yet"},
     {"--max-new-tokens", "-n N"},
     {"--max-tokens", "-n N"},
     {"--list-devices", "effc devices"},

@@ -65,9 +65,17 @@ const char *effc::cli::nameOf(Ending ending) {
   return "";
 }
 
-static Sampler makeSampler(const Model &model, effc_sampler_options_t options,
+static Sampler makeSampler(const Model &model, const GenerationOptions &given,
                            size_t index) {
+  effc_sampler_options_t options = given.sampling;
   options.seed += index;
+  options.logit_bias = given.biases.data();
+  options.logit_bias_count = given.biases.size();
+  // What ends a text has to wait: the model's ends, and the user's.
+  Tokens ends(options.end_tokens, options.end_tokens + options.end_count);
+  ends.insert(ends.end(), given.stops.tokens.begin(), given.stops.tokens.end());
+  options.end_tokens = ends.data();
+  options.end_count = ends.size();
   try {
     return Sampler(options, model.vocabularySize());
   } catch (const Error &error) {
@@ -84,7 +92,7 @@ Generation::Generation(const Model &model, Engine &engine, Session session,
     samples.push_back(std::unique_ptr<Sample>(
         new Sample{.index = index,
                    .session = std::move(own),
-                   .sampler = makeSampler(model, options.sampling, index),
+                   .sampler = makeSampler(model, options, index),
                    .stop = StopText(options.stops.texts),
                    .stream = nullptr,
                    .text = {},
@@ -193,10 +201,12 @@ std::optional<Ending> Generation::push(Sample &sample, int32_t token) {
   if (options.show == Show::Tokens)
     text = (made.empty() ? "" : ",") + std::to_string(token);
   made.push_back(token);
+  if (options.sampling.logprobs > 0)
+    sample.result.logprobs.push_back(sample.sampler.logprobs());
   sample.text += text;
   show(sample);
-  if (const std::string *stop = sample.stop.stoppedBy()) {
-    sample.result.stop = *stop;
+  if (int32_t stop = sample.stop.found(); stop >= 0) {
+    sample.result.stop = options.stops.texts[static_cast<size_t>(stop)];
     return Ending::Stop;
   }
   if (static_cast<int64_t>(made.size()) >= options.newTokens)
@@ -208,7 +218,7 @@ std::optional<Ending> Generation::push(Sample &sample, int32_t token) {
 void Generation::end(Sample &sample, Ending ending) {
   sample.ending = sample.result.ending = ending;
   if (sample.stream) {
-    std::string rest = sample.stop.push(sample.stream->finish());
+    std::string rest(sample.stop.push(sample.stream->finish()));
     rest += sample.stop.finish();
     sample.result.text += rest;
     if (options.show == Show::Text)

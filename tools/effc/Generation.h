@@ -3,7 +3,6 @@
 #define EFFC_TOOLS_EFFC_GENERATION_H
 
 #include "tools/effc/Inputs.h"
-#include "tools/effc/StopText.h"
 #include "tools/effc/Stops.h"
 
 #include <cstdint>
@@ -43,6 +42,7 @@ struct GenerationOptions {
   int64_t newTokens = 128;
   /// Sample i draws with the seed of these options + i, whatever `samples` is.
   effc_sampler_options_t sampling = {};
+  std::vector<effc_logit_bias_t> biases;
   Stops stops;
   bool ignoreEnd = false; // go on behind the model's own end
   Show show = Show::Text;
@@ -54,6 +54,8 @@ struct SampleResult {
   uint64_t seed;
   Tokens tokens;
   std::string text; // empty without a tokenizer
+  /// Of each token, where they are asked for: its own, then the likeliest.
+  std::vector<std::vector<effc_logprob_t>> logprobs;
   Ending ending;
   std::string stop; // the text or token that stopped it; empty if none did
 };

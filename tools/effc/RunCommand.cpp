@@ -8,6 +8,7 @@
 #include "tools/effc/OutputGuard.h"
 #include "tools/effc/PromptText.h"
 #include "tools/effc/Stops.h"
+#include "tools/effc/TokenNames.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/SafeText.h"
@@ -15,6 +16,7 @@
 #include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -31,9 +33,12 @@ struct RunOptions {
   PromptText prompt;
   std::optional<std::string> tokens; // in place of a prompt's text
   std::optional<std::string> loadState, saveState;
-  std::vector<std::string> stops, stopTokens;
+  std::vector<std::string> stops, stopTokens, biases;
   DeviceChoice device;
   std::optional<float> temperature, topP, minP, repeatPenalty;
+  float typicalP = 1, presencePenalty = 0, frequencyPenalty = 0;
+  uint64_t minTokens = 0;
+  std::optional<uint32_t> logprobs; // the likeliest beside the token's own
   std::optional<uint32_t> topK;
   uint64_t seed = 0;
   GenerationOptions generation;
@@ -51,6 +56,8 @@ static void checkOptions(const RunOptions &options) {
         "expects one of a prompt's text and --tokens, but got both");
   if (options.json && options.printTokens)
     throw UsageError("--json has the tokens already: leave out --print-tokens");
+  if (options.logprobs && !options.json)
+    throw UsageError("--logprobs are printed with --json alone");
   if (options.prompt.file == "-" && options.loadState == "-")
     throw UsageError("--prompt-file and --load-state cannot both read "
                      "standard input");
@@ -122,11 +129,21 @@ static effc_sampler_options_t samplingOf(const Model &model,
   sampling.repeat_penalty =
       options.repeatPenalty.value_or(sampling.repeat_penalty);
   sampling.seed = options.seed;
+  sampling.typical_p = options.typicalP;
+  sampling.presence_penalty = options.presencePenalty;
+  sampling.frequency_penalty = options.frequencyPenalty;
+  sampling.min_tokens = options.minTokens;
+  if (options.logprobs)
+    sampling.logprobs = 1 + std::min(*options.logprobs, model.vocabularySize());
   if (options.generation.samples > 1 && sampling.temperature == 0)
     printNote("all samples will be the same: the temperature is 0");
   if (options.loadState && sampling.repeat_penalty != 1)
     printNote("the repeat penalty does not know the tokens before the loaded "
               "state");
+  if (options.loadState &&
+      (sampling.presence_penalty != 0 || sampling.frequency_penalty != 0))
+    printNote("presence and frequency penalties do not know the tokens before "
+              "the loaded state");
   return sampling;
 }
 
@@ -166,10 +183,31 @@ static GenerationOptions settingsOf(const Model &model,
   bool asksForOwn = !options.stops.empty() || !model.hasTokenizer();
   settings.stops = resolveStops(
       model, asksForOwn ? options.stops : model.stops(), options.stopTokens);
+  for (const std::string &bias : options.biases)
+    settings.biases.push_back(biasNamed(model, bias));
   settings.show = options.json          ? Show::Nothing
                   : options.printTokens ? Show::Tokens
                                         : Show::Text;
   return settings;
+}
+
+/// Of each token its own number and those of the likeliest.
+static Json logprobsOf(const SampleResult &sample) {
+  Json tokens = Json::array();
+  for (const std::vector<effc_logprob_t> &found : sample.logprobs) {
+    auto jsonOf = [](const effc_logprob_t &one) {
+      // JSON has no infinity: a token that cannot come has null.
+      return Json{
+          {"token", one.token},
+          {"logprob", std::isfinite(one.logprob) ? Json(one.logprob) : Json()}};
+    };
+    Json token = jsonOf(found[0]);
+    token["top"] = Json::array();
+    for (size_t i = 1; i < found.size(); ++i)
+      token["top"].push_back(jsonOf(found[i]));
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
 }
 
 static void printJson(const RunOptions &options, const Place &place,
@@ -183,13 +221,16 @@ static void printJson(const RunOptions &options, const Place &place,
   json["isa"] = place.engine.isa();
   json["prompt_tokens"] = prompt;
   json["samples"] = Json::array();
-  for (const SampleResult &sample : generation.results())
+  for (const SampleResult &sample : generation.results()) {
     json["samples"].push_back(
         {{"seed", sample.seed},
          {"text", sample.text},
          {"tokens", sample.tokens},
          {"stop_reason", nameOf(sample.ending)},
          {"stop", sample.stop.empty() ? Json() : Json(sample.stop)}});
+    if (options.logprobs)
+      json["samples"].back()["logprobs"] = logprobsOf(sample);
+  }
   json["prefill"] = rateOf(generation.prefill);
   json["decode"] = rateOf(generation.decode);
   print(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -298,6 +339,30 @@ static void addSamplingOptions(CLI::App &command, RunOptions &options) {
                   "Make tokens seen before less likely; 1: no")
       ->check(numberThat([](float x) { return std::isfinite(x) && x > 0; },
                          "a positive finite number"));
+  command
+      .add_option("--presence-penalty", options.presencePenalty,
+                  "Lower the logits of tokens generated before by so much; 0: "
+                  "no")
+      ->check(numberThat([](float x) { return std::isfinite(x); },
+                         "a finite number"));
+  command
+      .add_option("--frequency-penalty", options.frequencyPenalty,
+                  "Lower the logits of tokens generated before by so much for "
+                  "each time; 0: no")
+      ->check(numberThat([](float x) { return std::isfinite(x); },
+                         "a finite number"));
+  command
+      .add_option("--typical,--typical-p", options.typicalP,
+                  "Draw from the tokens of this probability whose surprise is "
+                  "nearest to the expected one; 1: all")
+      ->check(numberThat([](float x) { return x > 0 && x <= 1; },
+                         "a number above 0, up to 1"));
+  command
+      .add_option("-l,--logit-bias", options.biases,
+                  "Add to the logit of a token, an id or a token's text: "
+                  "15043=-1, or -inf for never; may be given again")
+      ->type_name("TOKEN=BIAS")
+      ->allow_extra_args(false);
   addWholeNumber(command, "-s,--seed", options.seed, "Of the draws");
   command
       .add_option("--samples", options.generation.samples,
@@ -324,6 +389,9 @@ static void addEndOptions(CLI::App &command, RunOptions &options) {
                   "again")
       ->type_name("TOKEN")
       ->allow_extra_args(false);
+  addWholeNumber(command, "--min-tokens", options.minTokens,
+                 "Draw no end of the model's and no --stop-token before so "
+                 "many tokens; a --stop text ends a text all the same");
   command.add_flag("--ignore-eos", options.generation.ignoreEnd,
                    "Go on behind the tokens with which the model ends a text");
 }
@@ -351,6 +419,13 @@ static void addOutputOptions(CLI::App &command, RunOptions &options) {
   command.add_flag("--print-tokens", options.printTokens,
                    "Print token ids, comma-separated, in place of text; a line "
                    "for each sample");
+  command
+      .add_option(
+          "--logprobs", options.logprobs,
+          "With --json: of each token the logarithm of its probability, "
+          "and those of the N likeliest, before penalties and filters")
+      ->type_name("N")
+      ->check(wholeNumber(0, UINT32_MAX - 1));
   command.add_flag("--json", options.json,
                    "Print one JSON document at the end: texts, tokens, why "
                    "each ended, times");

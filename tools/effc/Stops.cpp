@@ -1,10 +1,9 @@
 #include "tools/effc/Stops.h"
 
+#include "tools/effc/TokenNames.h"
 #include "tools/terminal/Failure.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 
 using namespace effc;
 using namespace effc::cli;
@@ -12,15 +11,6 @@ using namespace effc::cli;
 static bool isSpecial(const Model &model, int32_t token) {
   return model.detokenize({token}, EFFC_DETOKENIZE_SKIP_SPECIAL).empty() &&
          !model.detokenize({token}).empty();
-}
-
-/// The token that `text` is, special ones included; none where it is several.
-static std::optional<int32_t> oneToken(const Model &model,
-                                       const std::string &text) {
-  Tokens tokens = model.tokenize(text, EFFC_TOKENIZE_NO_SPECIAL);
-  if (tokens.size() != 1)
-    return std::nullopt;
-  return tokens[0];
 }
 
 static void addText(const Model &model, const std::string &text, Stops &stops) {
@@ -43,28 +33,6 @@ static void addText(const Model &model, const std::string &text, Stops &stops) {
   stops.tokens.push_back(*special);
 }
 
-static int32_t tokenOf(const Model &model, const std::string &given) {
-  uint64_t id = 0;
-  const char *end = given.data() + given.size();
-  auto [next, failure] = std::from_chars(given.data(), end, id);
-  bool isNumber = next == end && !given.empty();
-  if (isNumber && (failure != std::errc() || id >= model.vocabularySize()))
-    throw UsageError("--stop-token " + given +
-                     " is outside the vocabulary of " +
-                     std::to_string(model.vocabularySize()));
-  if (isNumber)
-    return static_cast<int32_t>(id);
-  if (!model.hasTokenizer())
-    throw UsageError("--stop-token expects an id, since the model has no "
-                     "tokenizer, but got '" +
-                     given + "'");
-  if (std::optional<int32_t> token = oneToken(model, given))
-    return *token;
-  throw UsageError(
-      "--stop-token expects an id or the text of one token, but '" + given +
-      "' is several; --stop stops at a text");
-}
-
 Stops effc::cli::resolveStops(const Model &model,
                               const std::vector<std::string> &texts,
                               const std::vector<std::string> &tokens) {
@@ -72,6 +40,7 @@ Stops effc::cli::resolveStops(const Model &model,
   for (const std::string &text : texts)
     addText(model, text, stops);
   for (const std::string &token : tokens)
-    stops.tokens.push_back(tokenOf(model, token));
+    stops.tokens.push_back(
+        tokenNamed(model, token, "--stop-token", "; --stop stops at a text"));
   return stops;
 }

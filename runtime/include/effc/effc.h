@@ -574,6 +574,7 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 #include "device.h"   /* where models run */
 #include "sampler.h"  /* the next token from logits */
 #include "state.h"    /* sequences as files */
+#include "stop.h"     /* texts that end a stream of text */
 #include "version.h"
 
 #endif /* EFFC_EFFC_H */

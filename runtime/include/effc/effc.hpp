@@ -403,6 +403,14 @@ public:
     return sample(logits.data());
   }
 
+  /// Of the token drawn last and of the likeliest, as the options say.
+  std::vector<effc_logprob_t> logprobs() const {
+    const effc_logprob_t *logprobs = nullptr;
+    size_t count = 0;
+    check(effc_sampler_logprobs(get(), &logprobs, &count));
+    return {logprobs, logprobs + count};
+  }
+
 private:
   static effc_sampler_t *create(const effc_sampler_options_t &options,
                                 uint32_t vocabularySize) {
@@ -436,6 +444,41 @@ private:
     check(effc_detokenizer_create(model.get(), flags, &detokenizer));
     return detokenizer;
   }
+};
+
+class StopText : public Handle<effc_stop_t, effc_stop_free> {
+public:
+  explicit StopText(const std::vector<std::string> &texts)
+      : Handle(create(texts)) {}
+  /// What of `text` and what came before is certain; valid until the next call.
+  std::string_view push(std::string_view text) {
+    const char *shown = nullptr;
+    size_t size = 0;
+    check(
+        effc_stop_push(get(), text.data(), text.size(), &shown, &size, &index));
+    return {shown, size};
+  }
+  /// Which of the texts has come; -1 while none has.
+  int32_t found() const { return index; }
+  /// What was held back, since nothing more comes.
+  std::string_view finish() {
+    const char *shown = nullptr;
+    size_t size = 0;
+    check(effc_stop_finish(get(), &shown, &size));
+    index = -1;
+    return {shown, size};
+  }
+
+private:
+  static effc_stop_t *create(const std::vector<std::string> &texts) {
+    std::vector<const char *> pointers;
+    for (const std::string &text : texts)
+      pointers.push_back(text.c_str());
+    effc_stop_t *stop = nullptr;
+    check(effc_stop_create(pointers.data(), pointers.size(), &stop));
+    return stop;
+  }
+  int32_t index = -1;
 };
 
 } // namespace effc

@@ -48,6 +48,10 @@ typedef struct effc_sampler_options {
   const int32_t *end_tokens;
   size_t end_count;
   uint64_t min_tokens;
+  /* Not 0: of each draw keeps the log-probability of the token, and those of the
+   * `logprobs` - 1 likeliest, for effc_sampler_logprobs(). At most 1 + the size of
+   * the vocabulary. */
+  uint32_t logprobs;
 } effc_sampler_options_t;
 
 /* Greedy; seed 0. */
@@ -62,7 +66,8 @@ effc_sampler_options_for_model(const effc_model_t *model);
  * EFFC_INVALID_ARGUMENT: 'temperature' negative or not finite; 'top_p' not in
  * [0, 1]; 'min_p' or 'typical_p' not in [0, 1]; 'repeat_penalty' not positive and
  * finite; another penalty not finite; a bias that is NaN or plus infinity, or of a
- * token outside the vocabulary, as of an end token; no vocabulary. */
+ * token outside the vocabulary, as of an end token; 'logprobs' too many; no
+ * vocabulary. */
 EFFC_API effc_status_t *
 effc_sampler_create(const effc_sampler_options_t *options,
                     uint32_t vocabulary_size, effc_sampler_t **out_sampler);
@@ -85,6 +90,32 @@ EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
 EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
                                             const float *logits,
                                             int32_t *out_token);
+
+/* A token, and the natural logarithm of its probability. */
+typedef struct effc_logprob {
+  int32_t token;
+  float logprob;
+} effc_logprob_t;
+
+/* Writes what a row of logits says of `token`, and then of the `count` - 1
+ * likeliest, the likeliest first, of equal ones the lowest. Logits as they are: at
+ * temperature 1, before penalties and filters. The sum of all is taken in double,
+ * so that numbers are right to the last bit of f32 or the one beside it.
+ *
+ * EFFC_INVALID_ARGUMENT: `token` is not below `vocabulary_size`; `count` is 0 or
+ * above 1 + that. EFFC_BAD_DATA: as effc_sampler_sample(). */
+EFFC_API effc_status_t *effc_logprobs(const float *logits,
+                                      uint32_t vocabulary_size, int32_t token,
+                                      effc_logprob_t *out_logprobs,
+                                      size_t count);
+
+/* Makes `*out_logprobs` what effc_logprobs() writes for the token drawn last, with
+ * the count that `logprobs` of the options says; the sampler's until its next
+ * draw. `*out_count` is 0 where the last draw gave none.
+ * EFFC_INVALID_ARGUMENT: the options ask for none. */
+EFFC_API effc_status_t *
+effc_sampler_logprobs(const effc_sampler_t *sampler,
+                      const effc_logprob_t **out_logprobs, size_t *out_count);
 
 #ifdef __cplusplus
 } /* extern "C" */

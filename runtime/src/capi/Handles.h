@@ -5,6 +5,7 @@
 #include "runtime/src/Device.h"
 #include "runtime/src/Engine.h"
 #include "runtime/src/Model.h"
+#include "runtime/src/StopText.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 
 #include <memory>
@@ -22,6 +23,10 @@ struct effc_device {
 
 struct effc_engine {
   std::shared_ptr<effc::rt::Engine> engine;
+};
+
+struct effc_stop {
+  effc::rt::StopText stop;
 };
 
 struct effc_detokenizer {

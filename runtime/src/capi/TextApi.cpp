@@ -140,3 +140,57 @@ effc_status_t *effc_detokenizer_finish(effc_detokenizer_t *detokenizer,
     return {};
   });
 }
+
+effc_status_t *effc_stop_create(const char *const *texts, size_t count,
+                                effc_stop_t **out_stop) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"out_stop", out_stop}}))
+      return error;
+    if (Check error = requireArray({"texts", texts}, count))
+      return error;
+    std::vector<std::string> copies;
+    for (size_t i = 0; i < count; ++i) {
+      if (!texts[i] || !*texts[i])
+        return invalidArgument("stop text ", i, " is ",
+                               texts[i] ? "empty" : "null");
+      copies.push_back(texts[i]);
+    }
+    *out_stop = new effc_stop{StopText(std::move(copies))};
+    return {};
+  });
+}
+
+void effc_stop_free(effc_stop_t *stop) { delete stop; }
+
+effc_status_t *effc_stop_push(effc_stop_t *stop, const char *text, size_t size,
+                              const char **out_text, size_t *out_size,
+                              int32_t *out_index) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"stop", stop},
+                                    {"out_text", out_text},
+                                    {"out_size", out_size},
+                                    {"out_index", out_index}}))
+      return error;
+    if (Check error = requireArray({"text", text}, size))
+      return error;
+    std::string_view shown = stop->stop.push({text, size});
+    *out_text = shown.data();
+    *out_size = shown.size();
+    std::optional<size_t> found = stop->stop.found();
+    *out_index = found ? static_cast<int32_t>(*found) : -1;
+    return {};
+  });
+}
+
+effc_status_t *effc_stop_finish(effc_stop_t *stop, const char **out_text,
+                                size_t *out_size) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven(
+            {{"stop", stop}, {"out_text", out_text}, {"out_size", out_size}}))
+      return error;
+    std::string_view shown = stop->stop.finish();
+    *out_text = shown.data();
+    *out_size = shown.size();
+    return {};
+  });
+}

@@ -49,6 +49,10 @@ Error LogitRow::whyNone(std::span<const float> logits) {
   return badData("all logits are minus infinity");
 }
 
+size_t LogitRow::count(float logit) const {
+  return static_cast<size_t>(std::count(logits.begin(), logits.end(), logit));
+}
+
 void LogitRow::enterAll(Race &race) const {
   // The likeliest first: most others have lost by then.
   race.enter(first.logit, first.id);

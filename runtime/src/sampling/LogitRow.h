@@ -35,6 +35,10 @@ public:
   /// The likeliest token, the first of several.
   Candidate best() const { return first; }
 
+  float logit(int32_t id) const { return logits[static_cast<size_t>(id)]; }
+  /// How many tokens have this logit.
+  size_t count(float logit) const;
+
   /// All tokens take part in `race`.
   void enterAll(Race &race) const;
   /// The sum of quickExp() over all tokens, but for some that add less than

@@ -54,6 +54,10 @@ protected:
   effc_segment_info_t segment = {};
   effc_weight_info_t weight = {};
   effc_entry_counters_t entryCounters = {};
+  StopText stop{{"end"}};
+  effc_stop_t *outStop = nullptr;
+  effc_logprob_t logprob = {};
+  const effc_logprob_t *outLogprobs = nullptr;
   effc_prompt_t prompt = {};
   char digits[65] = {};
   float logits[kToyVocabulary] = {};
@@ -287,6 +291,46 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_sampler_sample(p, nullptr, &outToken); }},
       {"effc_sampler_sample", "'out_token'",
        [&] { return effc_sampler_sample(p, logits, nullptr); }},
+      {"effc_logprobs", "'logits'",
+       [&] { return effc_logprobs(nullptr, kToyVocabulary, 3, &logprob, 1); }},
+      {"effc_logprobs", "'out_logprobs'",
+       [&] { return effc_logprobs(logits, kToyVocabulary, 3, nullptr, 1); }},
+      {"effc_sampler_logprobs", "'sampler'",
+       [&] { return effc_sampler_logprobs(nullptr, &outLogprobs, &size); }},
+      {"effc_sampler_logprobs", "'out_logprobs'",
+       [&] { return effc_sampler_logprobs(p, nullptr, &size); }},
+      {"effc_sampler_logprobs", "'out_count'",
+       [&] { return effc_sampler_logprobs(p, &outLogprobs, nullptr); }},
+      {"effc_stop_create", "'texts'",
+       [&] { return effc_stop_create(nullptr, 1, &outStop); }},
+      {"effc_stop_create", "'out_stop'",
+       [&] { return effc_stop_create(&text, 0, nullptr); }},
+      {"effc_stop_push", "'stop'",
+       [&] {
+         return effc_stop_push(nullptr, "a", 1, &text, &size, &outToken);
+       }},
+      {"effc_stop_push", "'text'",
+       [&] {
+         return effc_stop_push(stop.get(), nullptr, 1, &text, &size, &outToken);
+       }},
+      {"effc_stop_push", "'out_text'",
+       [&] {
+         return effc_stop_push(stop.get(), "a", 1, nullptr, &size, &outToken);
+       }},
+      {"effc_stop_push", "'out_size'",
+       [&] {
+         return effc_stop_push(stop.get(), "a", 1, &text, nullptr, &outToken);
+       }},
+      {"effc_stop_push", "'out_index'",
+       [&] {
+         return effc_stop_push(stop.get(), "a", 1, &text, &size, nullptr);
+       }},
+      {"effc_stop_finish", "'stop'",
+       [&] { return effc_stop_finish(nullptr, &text, &size); }},
+      {"effc_stop_finish", "'out_text'",
+       [&] { return effc_stop_finish(stop.get(), nullptr, &size); }},
+      {"effc_stop_finish", "'out_size'",
+       [&] { return effc_stop_finish(stop.get(), &text, nullptr); }},
   };
   std::set<std::string> called;
   for (const Call &one : calls) {
@@ -305,7 +349,7 @@ TEST_F(NullArguments, GiveAStatus) {
   const std::regex declaration(
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
   for (const char *name :
-       {"effc.h", "counters.h", "device.h", "sampler.h", "state.h"}) {
+       {"effc.h", "counters.h", "device.h", "sampler.h", "state.h", "stop.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;

@@ -93,11 +93,12 @@ TEST(Main, NamesTheNearestCommand) {
 }
 
 TEST(Main, SaysWhatItHasInPlaceOfAnOption) {
-  for (std::string option : {"--presence-penalty", "--frequency-penalty"})
+  for (std::string option : {"--mirostat", "--xtc-probability"})
     EXPECT_EQ(firstLine(effc_({"run", "a.effc", "x", option, "1"}).err),
               "effc: error: there is no option " + option +
-                  " (what was said before is weighed by --repeat-penalty "
-                  "alone, as repetition_penalty is)");
+                  " (there is no draw by " +
+                  (option == "--mirostat" ? "mirostat" : "XTC") +
+                  ": --top-p, --min-p and --typical leave tokens out)");
 }
 
 // What people give in place of a compiled model.

@@ -1,25 +1,25 @@
-#include "tools/effc/StopText.h"
+#include "runtime/src/StopText.h"
 
 #include <algorithm>
-#include <utility>
 
-using namespace effc::cli;
+using namespace effc::rt;
 
 StopText::StopText(std::vector<std::string> given) : stops(std::move(given)) {}
 
-std::string StopText::push(std::string_view text) {
-  if (found)
-    return "";
+std::string_view StopText::push(std::string_view text) {
+  shown.clear();
+  if (which)
+    return shown;
   held += text;
   // The first that comes; of several at one place the first given.
   size_t first = std::string::npos;
   for (size_t i = 0; i < stops.size(); ++i)
     if (size_t at = held.find(stops[i]); at < first) {
       first = at;
-      found = i;
+      which = i;
     }
-  if (found) {
-    std::string shown = held.substr(0, first);
+  if (which) {
+    shown = held.substr(0, first);
     held.clear();
     return shown;
   }
@@ -31,9 +31,14 @@ std::string StopText::push(std::string_view text) {
       if (std::string_view(held).substr(held.size() - size) ==
           std::string_view(stop).substr(0, size))
         keep = size;
-  std::string shown = held.substr(0, held.size() - keep);
+  shown = held.substr(0, held.size() - keep);
   held.erase(0, shown.size());
   return shown;
 }
 
-std::string StopText::finish() { return std::exchange(held, ""); }
+std::string_view StopText::finish() {
+  shown.swap(held);
+  held.clear();
+  which.reset();
+  return shown;
+}
