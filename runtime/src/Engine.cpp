@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 using namespace effc;
 using namespace effc::rt;
@@ -130,6 +131,22 @@ void Engine::shrink(uint32_t slot, uint64_t position) {
   executor->releaseSlot(slot, held.rangesBetween(position, reached[slot]));
   work.stateBytes.take(less);
   reached[slot] = position;
+}
+
+/// Closed slots may keep memory that is not worth giving back.
+uint64_t Engine::stateBudget() const {
+  if (budget == UINT64_MAX)
+    return budget;
+  uint64_t kept = lastSeen.size() * kLeastToRelease;
+  return budget - std::min(budget, kept);
+}
+
+uint64_t Engine::grid() const {
+  uint64_t grid = 1;
+  for (const artifact::Entry *entry : *executor->plan().entries)
+    if (entry->kind() == artifact::EntryKind::Prefill)
+      grid = std::lcm(grid, uint64_t(entry->chunk()));
+  return grid;
 }
 
 void Engine::giveSlot(uint32_t slot) {

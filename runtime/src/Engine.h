@@ -51,6 +51,17 @@ public:
   const Plan &plan() const { return executor->plan(); }
   const Counters &counters() const { return work; }
 
+  const std::shared_ptr<const Model> &sharedModel() const { return artifact; }
+  uint32_t mostSessions() const {
+    return static_cast<uint32_t>(lastSeen.size());
+  }
+  /// What a sequence of so many tokens fills, and what all may.
+  uint64_t bytesOf(uint64_t tokens) const { return held.bytes(tokens); }
+  uint64_t stateBudget() const;
+  /// Prompts that are cut on multiples of it are cut nowhere else than alone.
+  uint64_t grid() const;
+  uint32_t mostPrefillRows() const { return prefillPacker->mostRows(); }
+
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
   /// The slot is free, and what the sequence has filled of it given back.

@@ -60,7 +60,8 @@ public:
   /// A token that was drawn elsewhere by nextDraw().
   void drew(int32_t token);
   /// The token drawn from a row of logits, or -1 where sample() says why there is
-  /// none. A draw counts, whether it gives a token or not.
+  /// none. A draw counts, whether it gives a token or not. `scratch` has room for
+  /// the vocabulary.
   int32_t draw(std::span<const float> logits, SamplingScratch &scratch);
   Result<int32_t>
   sample(std::span<const float> logits,

@@ -30,6 +30,7 @@ set(expected
   include/effc/device.h
   include/effc/effc.h
   include/effc/sampler.h
+  include/effc/scheduler.h
   include/effc/state.h
   include/effc/stop.h
   include/effc/effc.hpp
@@ -46,6 +47,7 @@ set(expected
   share/doc/effc/README.md
   share/doc/effc/examples/generate.c
   share/doc/effc/examples/generate_explained.c
+  share/doc/effc/examples/serve.c
   share/fish/vendor_completions.d/effc.fish
   share/man/man1/effc.1
   share/zsh/site-functions/_effc)

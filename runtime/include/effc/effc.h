@@ -570,11 +570,12 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 } /* extern "C" */
 #endif
 
-#include "counters.h" /* what an engine has done */
-#include "device.h"   /* where models run */
-#include "sampler.h"  /* the next token from logits */
-#include "state.h"    /* sequences as files */
-#include "stop.h"     /* texts that end a stream of text */
+#include "counters.h"  /* what an engine has done */
+#include "device.h"    /* where models run */
+#include "sampler.h"   /* the next token from logits */
+#include "scheduler.h" /* many requests on one engine */
+#include "state.h"     /* sequences as files */
+#include "stop.h"      /* texts that end a stream of text */
 #include "version.h"
 
 #endif /* EFFC_EFFC_H */

@@ -55,6 +55,11 @@ protected:
   effc_weight_info_t weight = {};
   effc_entry_counters_t entryCounters = {};
   StopText stop{{"end"}};
+  Scheduler scheduler{engine};
+  effc_scheduler_t *c = scheduler.get(), *outScheduler = nullptr;
+  effc_request_t request = effc_request_default();
+  effc_event_t event = {};
+  uint64_t number = 0;
   effc_stop_t *outStop = nullptr;
   effc_logprob_t logprob = {};
   const effc_logprob_t *outLogprobs = nullptr;
@@ -301,6 +306,50 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_sampler_logprobs(p, nullptr, &size); }},
       {"effc_sampler_logprobs", "'out_count'",
        [&] { return effc_sampler_logprobs(p, &outLogprobs, nullptr); }},
+      {"effc_scheduler_create", "'engine'",
+       [&] { return effc_scheduler_create(nullptr, nullptr, &outScheduler); }},
+      {"effc_scheduler_create", "'out_scheduler'",
+       [&] { return effc_scheduler_create(e, nullptr, nullptr); }},
+      {"effc_scheduler_submit", "'scheduler'",
+       [&] { return effc_scheduler_submit(nullptr, &request, &number); }},
+      {"effc_scheduler_submit", "'request'",
+       [&] { return effc_scheduler_submit(c, nullptr, &number); }},
+      {"effc_scheduler_submit", "'out_request'",
+       [&] { return effc_scheduler_submit(c, &request, nullptr); }},
+      {"effc_scheduler_submit", "'tokens'",
+       [&] {
+         effc_request_t other = request;
+         other.token_count = 1;
+         return effc_scheduler_submit(c, &other, &number);
+       }},
+      {"effc_scheduler_submit", "'text'",
+       [&] {
+         effc_request_t other = request;
+         other.text_size = 1;
+         return effc_scheduler_submit(c, &other, &number);
+       }},
+      {"effc_scheduler_submit", "'stop_tokens'",
+       [&] {
+         effc_request_t other = request;
+         other.text = "a";
+         other.text_size = other.stop_token_count = 1;
+         return effc_scheduler_submit(c, &other, &number);
+       }},
+      {"effc_scheduler_submit", "'stop_texts'",
+       [&] {
+         effc_request_t other = request;
+         other.text = "a";
+         other.text_size = other.stop_text_count = 1;
+         return effc_scheduler_submit(c, &other, &number);
+       }},
+      {"effc_scheduler_step", "'scheduler'",
+       [&] { return effc_scheduler_step(nullptr, nullptr); }},
+      {"effc_scheduler_start", "'scheduler'",
+       [&] { return effc_scheduler_start(nullptr); }},
+      {"effc_scheduler_poll", "'scheduler'",
+       [&] { return effc_scheduler_poll(nullptr, 0, &event); }},
+      {"effc_scheduler_poll", "'out_event'",
+       [&] { return effc_scheduler_poll(c, 0, nullptr); }},
       {"effc_stop_create", "'texts'",
        [&] { return effc_stop_create(nullptr, 1, &outStop); }},
       {"effc_stop_create", "'out_stop'",
@@ -348,8 +397,8 @@ TEST_F(NullArguments, GiveAStatus) {
   // The table has every function that returns a status.
   const std::regex declaration(
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
-  for (const char *name :
-       {"effc.h", "counters.h", "device.h", "sampler.h", "state.h", "stop.h"}) {
+  for (const char *name : {"effc.h", "counters.h", "device.h", "sampler.h",
+                           "scheduler.h", "state.h", "stop.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;
@@ -375,6 +424,9 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_STREQ(effc_engine_note(nullptr), "");
   EXPECT_EQ(effc_engine_device_seconds(nullptr), -1);
   EXPECT_EQ(effc_engine_entry_count(nullptr), 0u);
+  effc_scheduler_cancel(nullptr, 1);
+  effc_scheduler_stop(nullptr);
+  effc_scheduler_stats(nullptr, nullptr);
   effc_session_reset(nullptr);
   effc_sampler_options_t plain = effc_sampler_options_default(),
                          ofNone = effc_sampler_options_for_model(nullptr);

@@ -34,3 +34,25 @@ TEST(Examples, GenerateWhatTheCommandGenerates) {
     EXPECT_EQ(runProgram({example, "/nonexistent", "x", "1"}).status, 1);
   }
 }
+
+// More prompts than run at once; each text is that of the command.
+TEST(Examples, ServeWhatTheCommandGenerates) {
+  TemporaryFile file(makeToyArtifact());
+  std::vector<std::string> arguments = {EFFC_EXAMPLE_SERVE, file.path(), "6"},
+                           prompts;
+  for (int i = 0; i < 11; ++i)
+    prompts.push_back("hello" + std::string(static_cast<size_t>(i), 'x'));
+  arguments.insert(arguments.end(), prompts.begin(), prompts.end());
+  Finished served = runProgram(arguments);
+  EXPECT_EQ(served.status, 0) << served.err;
+  for (size_t i = 0; i < prompts.size(); ++i) {
+    Finished one = runProgram(
+        {EFFC_PROGRAM, "run", file.path(), "--prompt", prompts[i], "-n", "6"});
+    EXPECT_NE(served.out.find(std::to_string(i + 1) + "\t" + one.out),
+              std::string::npos)
+        << i << ": " << one.out << served.out;
+  }
+  EXPECT_EQ(runProgram({EFFC_EXAMPLE_SERVE, file.path(), "0", "x"}).status, 2);
+  EXPECT_EQ(runProgram({EFFC_EXAMPLE_SERVE, file.path(), "5", ""}).err,
+            "serve: error: the prompt has no tokens\n");
+}

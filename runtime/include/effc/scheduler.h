@@ -1,0 +1,213 @@
+/*===- scheduler.h - Many requests on one engine --------------------------===*\
+ *
+ * A part of effc.h, which includes it. A scheduler runs the requests that any
+ * number of threads submit: prompts in pieces beside decoding, all sequences that
+ * decode in one call a step, and each ended by its own rules.
+ *
+ *   submit ──> waiting ──> prompt ──> decoding ──> end
+ *                 │ a session and      │ events: a token with its text,
+ *                 │ memory are free    │ and how the request ended
+ *
+ * What a request gets depends on the model, the request and its seed alone: the
+ * tokens are those that it would get alone, as effc_engine_prefill() promises for
+ * cuts and company.
+ *
+ * Threads. Every function may be called from any thread at any time, but for
+ * effc_scheduler_poll(), which is for one thread at a time, and
+ * effc_scheduler_free(), after which there is no scheduler. The engine, its
+ * sessions included, belongs to the scheduler from effc_scheduler_create() to
+ * effc_scheduler_free(): nobody else may use it in between.
+ *
+\*===---------------------------------------------------------------------===*/
+#ifndef EFFC_SCHEDULER_H
+#define EFFC_SCHEDULER_H
+
+#include "effc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct effc_scheduler effc_scheduler_t;
+
+typedef enum effc_event_kind {
+  EFFC_EVENT_NONE = 0,
+  EFFC_EVENT_TOKEN = 1, /* one more token; its text may come with a later one */
+  EFFC_EVENT_END = 2    /* the last of a request, with the rest of its text */
+} effc_event_kind_t;
+
+typedef enum effc_end {
+  EFFC_END_TOKEN = 0,   /* the model's own end */
+  EFFC_END_STOP = 1,    /* a stop text or stop token of the request */
+  EFFC_END_LENGTH = 2,  /* `max_tokens` were generated */
+  EFFC_END_CONTEXT = 3, /* the model takes no more */
+  EFFC_END_CANCELLED = 4,
+  EFFC_END_DEADLINE = 5,
+  EFFC_END_UNREAD = 6, /* nobody has read its events */
+  EFFC_END_FAILED = 7  /* `message` says why */
+} effc_end_t;
+
+/* What happened to a request. Pointers belong to the scheduler, until the next
+ * effc_scheduler_poll(), or the end of the callback. */
+typedef struct effc_event {
+  size_t size;
+  effc_event_kind_t kind;
+  effc_end_t end;   /* of EFFC_EVENT_END */
+  uint64_t request; /* that effc_scheduler_submit() has given */
+  void *user;       /* of the request */
+  int32_t token;    /* of EFFC_EVENT_TOKEN; else -1 */
+  int32_t stop;     /* of EFFC_END_STOP: the index of the stop text, or -1 */
+  const char *text; /* that is certain now; "" without a tokenizer */
+  size_t text_size;
+  const effc_logprob_t *logprobs; /* as effc_sampler_logprobs() gives them */
+  size_t logprob_count;
+  const char *message; /* of EFFC_END_FAILED; else "" */
+  uint64_t
+      prompt_tokens;   /* of the request, and what it has generated so far: */
+  uint64_t new_tokens; /* an end token and a stop token do not count */
+} effc_event_t;
+
+typedef struct effc_scheduler_options {
+  size_t size;
+  uint32_t max_running; /* sequences at once; 0: the engine's max_sessions */
+  uint32_t max_queue;   /* requests that wait besides; default 256 */
+  /* Prompt tokens of a step while others decode; default 64. More answers new
+   * requests sooner and makes the others stutter. A piece may have one chunk of
+   * the model's grid in any case. It sets speed, and no token. */
+  uint32_t step_tokens;
+  /* What one request may ask for, which bounds how long others wait: new tokens,
+   * default 4096, and prompt tokens, default 0: what the context takes. */
+  uint64_t max_new_tokens, max_prompt_tokens;
+  /* What states may take; 0: what the engine has. */
+  uint64_t max_state_bytes;
+  /* A waiting request counts as one class more after each so many steps; default
+   * 32. */
+  uint32_t age_steps;
+  /* A request with so many unread events waits for its reader (default 4096), and
+   * ends when that takes so long (default 10^10: ten seconds). */
+  uint32_t max_unread;
+  uint64_t reader_ns;
+  /* How often a request is run again after a device has failed; default 2. */
+  uint32_t max_retries;
+  /* NULL: events wait for effc_scheduler_poll(). Else each is told to this
+   * function, on the thread that steps, one after another. It may submit and
+   * cancel, and calls no other function of the scheduler. */
+  void (*on_event)(void *user, const effc_event_t *event);
+  void *on_event_user;
+  /* Nanoseconds that only grow; NULL: the system's. */
+  uint64_t (*clock)(void *user);
+  void *clock_user;
+} effc_scheduler_options_t;
+
+EFFC_API effc_scheduler_options_t effc_scheduler_options_default(void);
+
+/* Makes a scheduler over `engine`, which it keeps alive.
+ * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions;
+ * `step_tokens`, `age_steps`, `max_new_tokens` or `max_unread` is 0. */
+EFFC_API effc_status_t *
+effc_scheduler_create(effc_engine_t *engine,
+                      const effc_scheduler_options_t *options,
+                      effc_scheduler_t **out_scheduler);
+
+/* Stops the thread, if there is one, and drops all requests without an event. */
+EFFC_API void effc_scheduler_free(effc_scheduler_t *scheduler);
+
+#define EFFC_PRIORITY_MOST 7
+
+/* What is asked for. Everything that pointers lead to is copied. */
+typedef struct effc_request {
+  size_t size;
+  /* The prompt: `tokens`, or else `text`, cut as effc_model_tokenize() does with
+   * `tokenize_flags`. */
+  const int32_t *tokens;
+  size_t token_count;
+  const char *text;
+  size_t text_size;
+  uint32_t tokenize_flags;
+  /* NULL: as the model asks, effc_sampler_options_for_model(). */
+  const effc_sampler_options_t *sampling;
+  uint64_t max_tokens; /* new ones; default 128 */
+  const int32_t *stop_tokens;
+  size_t stop_token_count;
+  const char *const *stop_texts; /* zero-terminated; they need a tokenizer */
+  size_t stop_text_count;
+  bool ignore_end;      /* go on behind the model's own end */
+  uint32_t priority;    /* 0 to EFFC_PRIORITY_MOST; the larger goes first */
+  uint64_t deadline_ns; /* from now; 0: none. What is not done by then ends. */
+  void *user;           /* comes back with each event */
+} effc_request_t;
+
+EFFC_API effc_request_t effc_request_default(void);
+
+/* Takes a request, whose number becomes `*out_request`: 1 and up. Nothing is
+ * computed here but tokens of a text.
+ *
+ * EFFC_EXHAUSTED: `max_queue` requests wait: submit it again when some have ended;
+ * so many events are unread that all of `max_running` requests would wait for their
+ * reader; or the prompt alone is longer than the context.
+ * EFFC_OUT_OF_MEMORY: prompt and new tokens would not fit even alone (the message
+ * has both numbers).
+ * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the
+ * vocabulary; a prompt or `max_tokens` beyond the scheduler's bounds; `max_tokens`
+ * is 0; a priority that is none; sampling options as effc_sampler_create().
+ * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer.
+ * EFFC_BAD_DATA: as effc_model_tokenize(). */
+EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
+                                              const effc_request_t *request,
+                                              uint64_t *out_request);
+
+/* Ends a request, in the next step. One that has ended, or was never there, is
+ * left alone. */
+EFFC_API void effc_scheduler_cancel(effc_scheduler_t *scheduler,
+                                    uint64_t request);
+
+/* Advances everything by one step: ends what is to end, admits what waits, decodes
+ * a token of each sequence, feeds pieces of prompts. `*out_did` becomes whether
+ * there was anything to compute; NULL: nobody asks. Steps of several threads take
+ * turns. Failures of a device are events of the requests that they hit. */
+EFFC_API effc_status_t *effc_scheduler_step(effc_scheduler_t *scheduler,
+                                            bool *out_did);
+
+/* Starts a thread that steps while there is anything to do, and ends it, behind
+ * the step in progress. Both may be called again. */
+EFFC_API effc_status_t *effc_scheduler_start(effc_scheduler_t *scheduler);
+EFFC_API void effc_scheduler_stop(effc_scheduler_t *scheduler);
+
+/* Fills `out_event`, whose `size` the caller has set, with the oldest event that
+ * nobody has read. Waits for one as long as `timeout_ns`; `kind` is
+ * EFFC_EVENT_NONE when there is none by then. Events of one request come in order.
+ * EFFC_INTERNAL: the scheduler's thread had to end (the message says why). */
+EFFC_API effc_status_t *effc_scheduler_poll(effc_scheduler_t *scheduler,
+                                            uint64_t timeout_ns,
+                                            effc_event_t *out_event);
+
+/* Since the scheduler was created; what ends in `_now` is how things stand. */
+typedef struct effc_scheduler_stats {
+  size_t size;
+  uint64_t submitted; /* and taken */
+  uint64_t refused;
+  uint64_t ended[8]; /* by effc_end_t */
+  uint64_t steps;
+  uint64_t prompt_tokens, new_tokens;
+  uint64_t retries;
+  uint32_t queued_now, running_now;
+  uint32_t queued_most, running_most;
+  uint64_t reserved_bytes_now, reserved_bytes_most; /* for states */
+  uint64_t unread_now;                              /* events */
+  /* Steps from submission to the first token: in all, the longest, and of how
+   * many requests. */
+  uint64_t waited_steps, waited_steps_most, first_tokens;
+  /* No request waits longer, whatever others ask for, as long as events are read
+   * and no device fails; UINT64_MAX: there is no bound, since neither the options
+   * nor the context bound a prompt. */
+  uint64_t waited_steps_bound;
+} effc_scheduler_stats_t;
+
+EFFC_API void effc_scheduler_stats(const effc_scheduler_t *scheduler,
+                                   effc_scheduler_stats_t *out_stats);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* EFFC_SCHEDULER_H */

@@ -1,0 +1,100 @@
+//===- Job.h - A request while it is with the scheduler -------------------===//
+#ifndef EFFC_RUNTIME_SRC_SERVING_JOB_H
+#define EFFC_RUNTIME_SRC_SERVING_JOB_H
+
+#include "runtime/src/Engine.h"
+#include "runtime/src/StopText.h"
+#include "runtime/src/serving/Order.h"
+#include "runtime/src/tokenizer/Tokenizer.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace effc::rt {
+
+/// Sampling options together with what their pointers lead to.
+class OwnedSampling {
+public:
+  /// `moreEnds` wait for `min_tokens`, too.
+  OwnedSampling(const effc_sampler_options_t &given,
+                std::span<const int32_t> moreEnds);
+  OwnedSampling(const OwnedSampling &) = delete;
+  OwnedSampling &operator=(const OwnedSampling &) = delete;
+
+  const effc_sampler_options_t &options() const { return copy; }
+
+private:
+  effc_sampler_options_t copy;
+  std::vector<effc_logit_bias_t> biases;
+  std::vector<int32_t> ends;
+};
+
+/// What a token or an end makes of a text.
+struct Spoken {
+  std::string text;
+  std::optional<effc_end_t> end; // none while it goes on
+  int32_t stop = -1;             // the stop text that came
+  std::string message;           // of a failure
+};
+
+/// A request, its sampler and its text. Knows nothing of other requests.
+class Job {
+public:
+  enum class Phase {
+    Queued,    // has no session
+    Prompt,    // its prompt is fed
+    Replaying, // after a failure: tokens drawn before are fed
+    Decoding   // its last token waits to be fed
+  };
+
+  /// Checks all but what depends on other requests. `request` has `sampling`,
+  /// `options` are those of the scheduler. `model` outlives the job.
+  static Result<std::unique_ptr<Job>>
+  create(const effc_request_t &request, const Model &model,
+         const effc_scheduler_options_t &options);
+
+  /// Takes a token that was drawn, -1 for none.
+  Spoken take(int32_t token);
+  /// What is left of its text.
+  std::string finishText();
+  /// Begins anew, with the tokens drawn so far known: they are fed again.
+  Check restart();
+
+  /// Tokens of the prompt, and the most that there will be.
+  uint64_t mostTokens() const { return prompt.size() + maxTokens; }
+
+  Place place = {};
+  std::vector<int32_t> prompt;
+  uint64_t maxTokens = 0;
+  uint64_t deadline = 0; // by the scheduler's clock; 0: none
+  void *user = nullptr;
+
+  Phase phase = Phase::Queued;
+  effc_session session = {}; // its slot, unless it is queued
+  std::optional<effc_sampler> sampler;
+  size_t fed = 0;             // of the prompt, then of what was drawn
+  std::vector<int32_t> drawn; // the last of them is not yet fed
+  uint64_t reserved = 0;      // bytes for its states
+  uint32_t retries = 0;
+  bool hasEnded = false;
+
+  // Under the scheduler's lock.
+  bool isCancelled = false;
+  uint32_t unread = 0;
+  uint64_t unreadSince = 0; // when there were too many; 0: there are not
+
+private:
+  explicit Job(const effc_request_t &request);
+
+  OwnedSampling sampling;
+  uint32_t vocabulary = 0;
+  std::vector<int32_t> ends, stopTokens; // ends: of the model
+  std::optional<DecodeStream> stream;    // none without a tokenizer
+  StopText stop{{}};
+};
+
+} // namespace effc::rt
+
+#endif // EFFC_RUNTIME_SRC_SERVING_JOB_H

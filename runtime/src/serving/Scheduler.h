@@ -1,0 +1,108 @@
+//===- Scheduler.h - Many requests on one engine --------------------------===//
+//
+// Two locks. `turn` is held by whoever steps, and guards the engine and what jobs
+// compute. `lock` guards what other threads see: the jobs by number, the queue,
+// events and counters; nothing is computed under it.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_RUNTIME_SRC_SERVING_SCHEDULER_H
+#define EFFC_RUNTIME_SRC_SERVING_SCHEDULER_H
+
+#include "runtime/src/OwnProcess.h"
+#include "runtime/src/serving/Job.h"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace effc::rt {
+
+/// An event with what its pointers lead to.
+struct Event {
+  effc_event_t shown = {};
+  std::string text, message;
+  std::vector<effc_logprob_t> logprobs;
+  /// `shown`, its pointers set.
+  const effc_event_t &asShown();
+};
+
+class Scheduler {
+public:
+  static Result<std::unique_ptr<Scheduler>>
+  create(std::shared_ptr<Engine> engine,
+         const effc_scheduler_options_t &options);
+  ~Scheduler();
+
+  const Model &model() const { return engine->model(); }
+  const std::shared_ptr<const Model> &sharedModel() const {
+    return engine->sharedModel();
+  }
+
+  /// `request` has `sampling`.
+  Result<uint64_t> submit(const effc_request_t &request);
+  void cancel(uint64_t number);
+  /// Whether there was anything to compute.
+  Result<bool> step();
+  void start();
+  void stop();
+  /// The oldest event, until the next call; null where none comes in time.
+  Result<const effc_event_t *> poll(uint64_t timeout);
+  effc_scheduler_stats_t stats() const;
+
+private:
+  Scheduler(std::shared_ptr<Engine> engine,
+            const effc_scheduler_options_t &options);
+
+  uint64_t now() const;
+  uint64_t reservationOf(const Job &job) const;
+  Result<uint64_t> enqueue(std::unique_ptr<Job> job);
+  void endWhatIsOver();
+  std::optional<effc_end_t> isOver(Job &job, uint64_t time);
+  void admit();
+  bool decode();
+  bool replay();
+  bool feedPrompts();
+  void fedTo(Job &job, const float *logits);
+  void took(Job &job, int32_t token);
+  void end(Job &job, effc_end_t end, std::string message = "");
+  void hit(std::span<Job *const> jobs, const Error &error);
+  void say(Job &job, Event event);
+  void removeEnded();
+  bool hasWork() const;
+  void loop();
+
+  std::shared_ptr<Engine> engine;
+  effc_scheduler_options_t options;
+  uint64_t budget, grid;
+
+  mutable std::mutex turn;
+  std::vector<Job *> running; // of `jobs`, oldest first
+  std::vector<float> logits;
+  SamplingScratch scratch;
+
+  mutable std::mutex lock;
+  std::condition_variable work, news; // for the thread that steps; for readers
+  std::map<uint64_t, std::unique_ptr<Job>> jobs;
+  std::vector<Job *> queue;
+  std::deque<Event> events;
+  Event polled;
+  uint64_t numbers = 0, reserved = 0;
+  effc_scheduler_stats_t counted = {};
+  std::optional<Error> broken; // why nothing goes on
+
+  const OwnProcess process; // that `thread` belongs to
+  std::thread thread;
+  std::mutex threadLock;
+  bool stopping = false; // under `lock`
+};
+
+} // namespace effc::rt
+
+/// The C handle.
+struct effc_scheduler {
+  std::unique_ptr<effc::rt::Scheduler> scheduler;
+};
+
+#endif // EFFC_RUNTIME_SRC_SERVING_SCHEDULER_H

@@ -1,0 +1,71 @@
+// A scheduler on a device that fails: requests are run again and get what they would
+// have got, or say why not.
+
+#include "test/unit/runtime/cuda/CudaToy.h"
+#include "test/unit/runtime/serving/Requests.h"
+
+using namespace effc;
+using namespace effc::test;
+
+// Calls fail in one step of twenty: of prompts, of decoding, of tokens that are fed
+// again, of which a text needs up to forty in a row.
+TEST_F(CudaDevice, RequestsAreRunAgain) {
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    std::mt19937 random(seed);
+    Model model = loadToy();
+    Engine engine(model, Device::cuda(), 5);
+    effc_scheduler_options_t options = effc_scheduler_options_default();
+    options.step_tokens = 24;
+    options.max_retries = 1000;
+    Scheduler scheduler(engine, options);
+    std::map<uint64_t, Asked> asked;
+    Hearing hearing;
+    while (asked.size() < 20 || scheduler.stats().running_now > 0) {
+      if (asked.size() < 20) {
+        Asked one = randomRequest(random);
+        asked[scheduler.submit(one.request())] = one;
+      }
+      if (random() % 20 == 0)
+        fake->failures["cuStreamSynchronize"] = 700;
+      scheduler.step();
+      fake->failures.clear();
+      hear(scheduler, hearing);
+    }
+    EXPECT_GT(scheduler.stats().retries, 5u);
+    for (const auto &[number, one] : asked) {
+      ASSERT_EQ(hearing[number].ends, 1);
+      ASSERT_EQ(hearing[number].tokens, alone(one))
+          << "seed " << seed << ", request " << number << ": "
+          << hearing[number].message;
+    }
+  }
+}
+
+// A device that fails for good: each request says so, after it was tried again.
+TEST_F(CudaDevice, RequestsSayWhyTheyFailed) {
+  Model model = loadToy();
+  Engine engine(model, Device::cuda(), 2);
+  Scheduler scheduler(engine);
+  Asked one;
+  one.prompt = {1, 2, 3};
+  one.sampling.min_tokens = 99;
+  one.sampling.end_tokens = &kToyEnd;
+  one.sampling.end_count = 1;
+  for (int i = 0; i < 3; ++i)
+    scheduler.submit(one.request());
+  Hearing hearing;
+  scheduler.step();
+  scheduler.step();
+  fake->failures["cuStreamSynchronize"] = 700;
+  while (scheduler.stats().queued_now + scheduler.stats().running_now > 0)
+    scheduler.step();
+  fake->failures.clear();
+  hear(scheduler, hearing);
+  for (uint64_t number = 1; number <= 3; ++number) {
+    EXPECT_EQ(hearing[number].end, EFFC_END_FAILED);
+    EXPECT_EQ(hearing[number].message.find("cuda: "), 0u)
+        << hearing[number].message;
+    EXPECT_EQ(hearing[number].tokens.empty(), number == 3);
+  }
+  EXPECT_EQ(scheduler.stats().retries, 6u);
+}

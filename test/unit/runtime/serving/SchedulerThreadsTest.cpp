@@ -1,0 +1,136 @@
+// A scheduler with a thread of its own, used from several others at once.
+
+#include "test/unit/runtime/serving/Requests.h"
+
+#include <atomic>
+#include <gtest/gtest.h>
+#include <mutex>
+#include <thread>
+
+using namespace effc;
+using namespace effc::test;
+
+static constexpr uint64_t kSecond = 1000000000;
+
+namespace {
+struct Toy {
+  explicit Toy(effc_scheduler_options_t options)
+      : file(makeToyArtifact()), model(file.path()),
+        engine(model, Device::host(2), 5), scheduler(engine, options) {}
+  TemporaryFile file;
+  Model model;
+  Engine engine;
+  Scheduler scheduler;
+};
+} // namespace
+
+// Four threads submit and cancel, one reads: what was not cancelled is what each
+// request gets alone.
+TEST(SchedulerThreads, SubmitFromAnywhere) {
+  Toy toy(effc_scheduler_options_default());
+  toy.scheduler.start();
+  toy.scheduler.start(); // once is enough
+  constexpr uint64_t kEach = 25;
+  std::mutex lock;
+  std::map<uint64_t, Asked> asked;
+  std::vector<std::thread> clients;
+  for (uint32_t client = 0; client < 4; ++client)
+    clients.emplace_back([&, client] {
+      std::mt19937 random(client);
+      for (uint64_t i = 0; i < kEach; ++i) {
+        Asked one = randomRequest(random);
+        std::lock_guard guard(lock);
+        uint64_t number = toy.scheduler.submit(one.request());
+        asked[number] = one;
+        if (random() % 5 == 0)
+          toy.scheduler.cancel(number);
+        toy.scheduler.stats();
+      }
+    });
+  Hearing hearing;
+  uint64_t ends = 0;
+  while (ends < 4 * kEach) {
+    effc_event_t event = toy.scheduler.poll(20 * kSecond);
+    ASSERT_NE(event.kind, EFFC_EVENT_NONE);
+    hearing[event.request].take(event);
+    ends += event.kind == EFFC_EVENT_END;
+  }
+  for (std::thread &client : clients)
+    client.join();
+  for (const auto &[number, one] : asked) {
+    std::vector<int32_t> expected = alone(one);
+    if (hearing[number].end == EFFC_END_CANCELLED)
+      expected.resize(std::min(expected.size(), hearing[number].tokens.size()));
+    EXPECT_EQ(hearing[number].tokens, expected) << number;
+  }
+}
+
+// The callback may submit what follows.
+TEST(SchedulerThreads, CallbacksHearEverything) {
+  struct Chain {
+    Scheduler *scheduler = nullptr;
+    Hearing hearing;
+    std::vector<uint64_t> numbers;
+    std::atomic<int> ends{0};
+  } chain;
+  effc_scheduler_options_t options = effc_scheduler_options_default();
+  options.on_event_user = &chain;
+  options.on_event = [](void *user, const effc_event_t *event) {
+    auto &chain = *static_cast<Chain *>(user);
+    chain.hearing[event->request].take(*event);
+    if (event->kind != EFFC_EVENT_END)
+      return;
+    if (++chain.ends < 3) {
+      Asked next;
+      next.prompt = chain.hearing[event->request].tokens;
+      chain.numbers.push_back(chain.scheduler->submit(next.request()));
+    }
+  };
+  Toy toy(options);
+  chain.scheduler = &toy.scheduler;
+  Asked first;
+  first.prompt = {1, 2, 3};
+  chain.numbers.push_back(toy.scheduler.submit(first.request()));
+  toy.scheduler.start();
+  while (chain.ends < 3)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  toy.scheduler.stop();
+  Asked asked = first;
+  for (uint64_t number : chain.numbers) {
+    EXPECT_EQ(chain.hearing[number].tokens, alone(asked));
+    asked.prompt = alone(asked);
+  }
+  EXPECT_EQ(toy.scheduler.poll().kind, EFFC_EVENT_NONE);
+}
+
+// Stopped and started in mid-text, and stepped by hand meanwhile.
+TEST(SchedulerThreads, StopsBehindAStep) {
+  Toy toy(effc_scheduler_options_default());
+  Asked one;
+  one.prompt = {7, 8};
+  one.maxTokens = 400;
+  one.sampling.temperature = 2;
+  one.sampling.min_tokens = 400;
+  one.sampling.end_tokens = &kToyEnd;
+  one.sampling.end_count = 1;
+  uint64_t number = toy.scheduler.submit(one.request());
+  Hearing hearing;
+  while (hearing[number].ends == 0) {
+    toy.scheduler.start();
+    hearing[number].take(toy.scheduler.poll(20 * kSecond));
+    toy.scheduler.stop();
+    toy.scheduler.step();
+    hear(toy.scheduler, hearing);
+  }
+  EXPECT_EQ(hearing[number].tokens.size(), 400u);
+}
+
+TEST(SchedulerThreads, AreGoneWhenItIsFreed) {
+  for (int i = 0; i < 5; ++i) {
+    Toy toy(effc_scheduler_options_default());
+    Asked one;
+    one.prompt = {1};
+    toy.scheduler.submit(one.request());
+    toy.scheduler.start();
+  }
+}
