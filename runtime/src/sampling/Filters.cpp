@@ -9,6 +9,8 @@ using namespace effc::rt;
 /// How far sums of quickExp() and those that are exact may lie apart, relative to
 /// them: roundings of 2^20 terms, tokens that are passed over, and quickExp().
 static constexpr double kApart = 1e-9;
+/// The same of sums in f32.
+static constexpr double kRoughlyApart = 1.5e-5;
 
 static bool comesBefore(const Candidate &a, const Candidate &b) {
   return a.comesBefore(b);
@@ -51,6 +53,12 @@ private:
   double quickWeight(const Candidate &candidate) const {
     return quickExp(distance.of(candidate.logit));
   }
+  double quickSum() const {
+    double sum = 0;
+    for (const Candidate &candidate : kept)
+      sum += quickWeight(candidate);
+    return sum;
+  }
   /// Whether quick sums say anything: no overflow, and units that can be told
   /// apart.
   bool isTame() const {
@@ -61,7 +69,7 @@ private:
   void gatherWithin(double farthest);
   void keepTopK();
   void keepTopPOfAll();
-  bool cutByQuickSums(double total);
+  bool cutByQuickSums(double total, double apart);
   void cutByExactSums();
   void keepMinP();
   void keepTypical();
@@ -98,11 +106,22 @@ void Filters::Pass::keepTopK() {
 /// Keeps the likeliest tokens up to the one with which they reach top_p.
 void Filters::Pass::keepTopPOfAll() {
   if (isTame()) {
-    double total = row.mass(distance);
+    double total = row.roughMass(distance);
     // What lies farther weighs less than what may be left out, all together.
     double rest = (1 - filters.topP) * total;
-    gatherWithin(std::log(static_cast<double>(row.size()) / rest) + 1);
-    if (cutByQuickSums(total))
+    double farthest = std::log(static_cast<double>(row.size()) / rest) + 1;
+    // Mostly few tokens near the best one have it all.
+    constexpr double kNear = 6;
+    gatherWithin(std::min(kNear, farthest));
+    if (farthest > kNear && quickSum() < filters.topP * total * 1.01) {
+      kept.clear();
+      gatherWithin(farthest);
+    }
+    size_t gathered = kept.size();
+    if (cutByQuickSums(total, kRoughlyApart))
+      return;
+    kept.cut(gathered); // in another order, which does not matter
+    if (cutByQuickSums(row.mass(distance), kApart))
       return;
     kept.clear();
   }
@@ -110,10 +129,10 @@ void Filters::Pass::keepTopPOfAll() {
   cutByExactSums();
 }
 
-/// False where it stays open which tokens reach top_p.
-bool Filters::Pass::cutByQuickSums(double total) {
-  double least = filters.topP * total * (1 - kApart);
-  double most = filters.topP * total * (1 + kApart);
+/// `total` is known but for a share `apart`. False where it stays open which tokens reach top_p.
+bool Filters::Pass::cutByQuickSums(double total, double apart) {
+  double least = filters.topP * total * (1 - apart);
+  double most = filters.topP * total * (1 + apart);
   // The end of what is kept lies in [first, last); `sum` is that of all before.
   size_t first = 0, last = kept.size(), step = 64;
   double sum = 0;

@@ -71,6 +71,15 @@ double LogitRow::mass(const Distance &distance) const {
   return sum;
 }
 
+double LogitRow::roughMass(const Distance &distance) const {
+  size_t whole = logits.size() / kBlock;
+  double sum = rowPasses().roughMass(logits.data(), maxima.data(), whole,
+                                     distance, kFarthest);
+  for (size_t id = whole * kBlock; id < logits.size(); ++id)
+    sum += quickExp(distance.of(logits[id]));
+  return sum;
+}
+
 void LogitRow::gather(float least, Candidates &out) const {
   for (size_t b = 0; b < maxima.size(); ++b) {
     if (maxima[b] < least)
@@ -86,8 +95,25 @@ void LogitRow::gather(float least, Candidates &out) const {
 float LogitRow::reachedBy(size_t count, std::vector<float> &scratch) const {
   if (count > maxima.size())
     return -INFINITY;
-  scratch.assign(maxima.begin(), maxima.end());
-  auto place = scratch.begin() + static_cast<long>(count - 1);
-  std::nth_element(scratch.begin(), place, scratch.end(), std::greater<>());
-  return *place;
+  auto ofLargest = [&] {
+    auto place = scratch.begin() + static_cast<long>(count - 1);
+    std::nth_element(scratch.begin(), place, scratch.end(), std::greater<>());
+    return *place;
+  };
+  // The largest of each stretch of blocks tells which blocks to look at.
+  scratch.clear();
+  for (size_t b = 0; b < maxima.size(); b += kBlock)
+    scratch.push_back(*std::max_element(
+        maxima.begin() + static_cast<long>(b),
+        maxima.begin() +
+            static_cast<long>(std::min(b + kBlock, maxima.size()))));
+  float least = count <= scratch.size() ? ofLargest() : -INFINITY;
+  scratch.resize(maxima.size());
+  size_t found = 0;
+  for (float most : maxima) {
+    scratch[found] = most;
+    found += most >= least;
+  }
+  scratch.resize(found);
+  return ofLargest();
 }

@@ -28,6 +28,9 @@ struct RowPasses {
   /// of some more.
   double (*mass)(const float *row, const float *maxima, size_t blocks,
                  const Distance &distance, double farthest);
+  /// The same in f32, within 10^-5 of it where nothing lies farther than 36.
+  double (*roughMass)(const float *row, const float *maxima, size_t blocks,
+                      const Distance &distance, double farthest);
   const char *name;
 };
 

@@ -87,6 +87,10 @@ TEST(RowPasses, SumWeights) {
           passes.mass(row.data(), maxima.data(), kBlocks, {best, 0.7}, 36),
           static_cast<double>(sum), 1e-10 * static_cast<double>(sum))
           << passes.name << ", " << spread;
+      EXPECT_NEAR(
+          passes.roughMass(row.data(), maxima.data(), kBlocks, {best, 0.7}, 36),
+          static_cast<double>(sum), 1e-5 * static_cast<double>(sum))
+          << passes.name << ", " << spread;
     }
 }
 
