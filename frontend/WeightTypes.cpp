@@ -2,6 +2,7 @@
 
 #include "dialects/storage/Encoder.h"
 #include "dialects/storage/Formats.h"
+#include "dialects/storage/GroupedCodes.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -41,7 +42,7 @@ static std::pair<StringRef, StringRef> splitItem(StringRef item) {
 }
 
 static bool isStorage(StringRef name) {
-  return name.starts_with("!storage.") ||
+  return name.starts_with("!storage.") || storage::GroupedCodes::parse(name) ||
          llvm::is_contained(storage::formatNames(), name);
 }
 

@@ -48,6 +48,10 @@ public:
       return power(127, 23);
     case FieldKind::Exponent:
       return power(127, 0);
+    case FieldKind::E4M3:
+      return power(7, 3);
+    case FieldKind::E5M2:
+      return power(15, 2);
     }
   }
 
@@ -71,7 +75,16 @@ private:
 
 DrawnBits effc::codegen::drawnBits(storage::BlockType type) {
   Draw draw(type);
-  draw.field(type.getCode(), ~uint64_t(0), 0);
+  FieldAttr code = type.getCode();
+  // Of numbers of 8 bits those below 2, without the highest bit of the exponent.
+  draw.field(code, code.isInteger() ? ~uint64_t(0) : 0xbf, 0);
+  int64_t codeBits = code.isInteger() ? code.bits() : 1;
+  if (auto [least, largest] = code.range(); !code.getTable().empty())
+    codeBits = llvm::bit_width(uint64_t(std::max(-least, largest)));
+  for (FieldAttr zero : type.getZero()) {
+    draw.field(zero, ~uint64_t(0), 0);
+    codeBits = std::max(codeBits, zero.bits()) + 1;
+  }
   // The integers of a product are at most 2^bits together: its one other factor
   // makes up for them.
   auto product = [&](llvm::ArrayRef<FieldAttr> factors, int64_t integers) {
@@ -80,7 +93,7 @@ DrawnBits effc::codegen::drawnBits(storage::BlockType type) {
     for (FieldAttr field : factors)
       draw.factor(field, -6 - integers);
   };
-  product(type.getScale(), type.getCode().bits());
+  product(type.getScale(), codeBits);
   product(type.getPlus(), 0);
   product(type.getMinus(), 0);
   return draw.take();

@@ -71,6 +71,8 @@ namespace {
 class FloatingFields {
 public:
   explicit FloatingFields(storage::BlockType type) {
+    if (!type.getCode().isInteger())
+      add(type, type.getCode());
     for (ArrayRef<storage::FieldAttr> factors :
          {type.getScale(), type.getPlus(), type.getMinus()}) {
       int64_t floating = 0;
@@ -83,8 +85,8 @@ public:
     }
   }
 
-  /// Whether a number of the block may be infinite or none: a field has an f16's
-  /// largest exponent, or one from 2^97 on, or fields are multiplied.
+  /// Whether a number of the block may be infinite or none: a field has the largest
+  /// exponent of its 16 or 8 bits, or one from 2^97 on, or fields are multiplied.
   bool areSuspect(const uint8_t *block) const {
     return multiply || any_of(places, [&](const Place &place) {
              uint32_t bits = 0;
@@ -109,6 +111,10 @@ private:
       return 0x7000;
     case storage::FieldKind::Exponent:
       return 0xe0;
+    case storage::FieldKind::E4M3:
+      return 0x7f; // the one NaN
+    case storage::FieldKind::E5M2:
+      return 0x7c;
     default:
       return 0x70000000;
     }

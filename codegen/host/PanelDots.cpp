@@ -2,8 +2,8 @@
 //
 // Rows are digits (dialects/storage/Digits.h): A = 256 h + l times a scale s for 32
 // columns. Columns that share the scales of both operands form a group, 16 or 32 of
-// them. Of the codes q of a row of the matrix and its scale d (or minus a least
-// number m)
+// them. Of the codes q of a row of the matrix, less their zero, and its scale d (or
+// minus a least number m)
 //
 //   H = sum q h, L = sum q l                     exact, in 32 bits
 //   z = fma(256, f32(H), f32(L))                 f32(H) with fewer digits
@@ -112,11 +112,15 @@ private:
   }
 
   Value codesOf(Value group, int64_t quad, int64_t part);
+  Value bitsOf(const PanelScale &scale, Value block, Value group, int64_t half,
+               int64_t part);
+  Value integerOf(storage::FieldAttr field, Value bits);
+  Value offsetOf(Value block, Value group, int64_t half, int64_t part);
   Value scaleOf(const PanelScale &scale, Value block, Value group, int64_t half,
                 int64_t part);
   Value productOf(const std::vector<PanelScale> &scales, Value block,
                   Value group, int64_t half, int64_t part);
-  Value withoutOffset(Value sum, Value row, int64_t ofDigits);
+  Value withoutOffset(Value sum, Value offset, Value row, int64_t ofDigits);
   SmallVector<Value> addGroup(Value block, Value group, ArrayRef<Value> rows,
                               SmallVector<Value> sums);
   void prefetch(Value address, int64_t bytes);
@@ -162,17 +166,58 @@ Value PanelProduct::codesOf(Value group, int64_t quad, int64_t part) {
   return codes.table.empty() ? all : dots.lookup(all, codes.table);
 }
 
+// The bits of a scale or zero of the rows of a part, in as many bytes as they have.
+Value PanelProduct::bitsOf(const PanelScale &scale, Value block, Value group,
+                           int64_t half, int64_t part) {
+  bool each = scale.columns != 0;
+  int64_t bytes = each ? 1 : scale.field.bits() / 8;
+  int64_t offset = scale.offset + part * lanes * bytes;
+  if (scale.columns == 16)
+    offset += half * kPanelRows;
+  return load(vectorOf(b.getIntegerType(unsigned(bytes * 8))),
+              each ? group : block, offset);
+}
+
+// As i32.
+Value PanelProduct::integerOf(storage::FieldAttr field, Value bits) {
+  Type i32 = vectorOf(b.getI32Type());
+  bool isSigned = field.getKind() == storage::FieldKind::Signed;
+  int64_t width = cast<VectorType>(bits.getType()).getElementTypeBitWidth();
+  Value integer = bits;
+  if (width < 32) {
+    integer = isSigned && field.bits() == width
+                  ? Value(arith::ExtSIOp::create(b, loc, i32, bits))
+                  : Value(arith::ExtUIOp::create(b, loc, i32, bits));
+    if (isSigned && field.bits() != width) {
+      Value unused = words(32 - field.bits());
+      integer = arith::ShRSIOp::create(
+          b, loc, arith::ShLIOp::create(b, loc, integer, unused), unused);
+    }
+  }
+  if (field.getBias() != 0)
+    integer = arith::AddIOp::create(b, loc, integer, words(field.getBias()));
+  return integer;
+}
+
+// What bytes are more than the codes less their zeros, as i32 of the rows of a part;
+// null where all rows have the offset of the codes.
+Value PanelProduct::offsetOf(Value block, Value group, int64_t half,
+                             int64_t part) {
+  if (panel.zero.empty())
+    return {};
+  const PanelScale &zero = panel.zero.front();
+  Value bits = bitsOf(zero, block, group, half, part);
+  Value offset = integerOf(zero.field, bits);
+  if (codes.offset != 0)
+    offset = arith::AddIOp::create(b, loc, offset, words(codes.offset));
+  return offset;
+}
+
 // A scale of the rows of a part, as f32.
 Value PanelProduct::scaleOf(const PanelScale &scale, Value block, Value group,
                             int64_t half, int64_t part) {
   storage::FieldAttr field = scale.field;
-  bool each = scale.columns != 0;
-  int64_t bytes = each ? 1 : field.bits() / 8;
-  int64_t offset = scale.offset + part * lanes * bytes;
-  if (scale.columns == 16)
-    offset += half * kPanelRows;
-  Type bits = vectorOf(b.getIntegerType(unsigned(bytes * 8)));
-  Value stored = load(bits, each ? group : block, offset);
+  Value stored = bitsOf(scale, block, group, half, part);
   Type i32 = vectorOf(b.getI32Type());
   switch (field.getKind()) {
   case storage::FieldKind::Half:
@@ -200,25 +245,15 @@ Value PanelProduct::scaleOf(const PanelScale &scale, Value block, Value group,
     power = arith::SelectOp::create(b, loc, isNone, words(0x7fc00000), power);
     return LLVM::BitcastOp::create(b, loc, vectorOf(b.getF32Type()), power);
   }
+  case storage::FieldKind::E4M3:
+  case storage::FieldKind::E5M2:
+    break; // PANEL2
   case storage::FieldKind::Unsigned:
   case storage::FieldKind::Signed:
-    break;
+    return arith::SIToFPOp::create(b, loc, vectorOf(b.getF32Type()),
+                                   integerOf(field, stored));
   }
-  bool isSigned = field.getKind() == storage::FieldKind::Signed;
-  Value integer = stored;
-  if (bytes < 4) {
-    integer = isSigned && field.bits() == bytes * 8
-                  ? Value(arith::ExtSIOp::create(b, loc, i32, stored))
-                  : Value(arith::ExtUIOp::create(b, loc, i32, stored));
-    if (isSigned && field.bits() != bytes * 8) {
-      Value unused = words(32 - field.bits());
-      integer = arith::ShRSIOp::create(
-          b, loc, arith::ShLIOp::create(b, loc, integer, unused), unused);
-    }
-  }
-  if (field.getBias() != 0)
-    integer = arith::AddIOp::create(b, loc, integer, words(field.getBias()));
-  return arith::SIToFPOp::create(b, loc, vectorOf(b.getF32Type()), integer);
+  llvm_unreachable("panels have no scale of such a kind");
 }
 
 Value PanelProduct::productOf(const std::vector<PanelScale> &scales,
@@ -233,11 +268,16 @@ Value PanelProduct::productOf(const std::vector<PanelScale> &scales,
   return product;
 }
 
-// The bytes are `offset` more than the codes.
-Value PanelProduct::withoutOffset(Value sum, Value row, int64_t ofDigits) {
-  if (codes.offset == 0)
+// The bytes are `offset` more than the codes, or where that is null as much as all
+// codes are.
+Value PanelProduct::withoutOffset(Value sum, Value offset, Value row,
+                                  int64_t ofDigits) {
+  if (!offset && codes.offset == 0)
     return sum;
   Value digits = spread(b.getI32Type(), row, ofDigits);
+  if (offset)
+    return arith::SubIOp::create(b, loc, sum,
+                                 arith::MulIOp::create(b, loc, digits, offset));
   bool isPower = codes.offset > 0 && (codes.offset & (codes.offset - 1)) == 0;
   Value scaled =
       isPower
@@ -270,6 +310,7 @@ SmallVector<Value> PanelProduct::addGroup(Value block, Value group,
     }
     for (int64_t part = 0; part < parts; ++part) {
       SmallVector<Value> integers = dots.finish(found[part]);
+      Value offset = offsetOf(block, group, first / 16, part);
       Value scale = productOf(panel.scale, block, group, first / 16, part);
       Value plus = productOf(panel.plus, block, group, first / 16, part);
       Value minus = productOf(panel.minus, block, group, first / 16, part);
@@ -283,10 +324,10 @@ SmallVector<Value> PanelProduct::addGroup(Value block, Value group,
         if (digits.count > 1)
           high = arith::AddIOp::create(
               b, loc, arith::ShLIOp::create(b, loc, high, words(8)), digit(1));
-        high = withoutOffset(high, row, digits.sumHigh(half));
+        high = withoutOffset(high, offset, row, digits.sumHigh(half));
         Value z = arith::SIToFPOp::create(b, loc, f32, high);
         if (digits.count == 3) {
-          Value low = withoutOffset(digit(2), row, digits.sumLow(half));
+          Value low = withoutOffset(digit(2), offset, row, digits.sumLow(half));
           z = math::FmaOp::create(b, loc, floats(256), z,
                                   arith::SIToFPOp::create(b, loc, f32, low));
         }

@@ -47,6 +47,9 @@ private:
     return count == 1 ? element : Type(VectorType::get({count}, element));
   }
   Value constant(Type element, int64_t count, int64_t value);
+  Value constant(float value, int64_t count);
+  /// f32 of the bf16 or f16 that i32 have in their lower halves.
+  Value widenHalf(Value bits, Type element, int64_t count);
   Value splat(Value scalar);
   Value lookup(FieldAttr field, Value bits, int64_t count);
 
@@ -184,18 +187,32 @@ Run::Bits Run::bitsOf(FieldAttr field) {
   return all;
 }
 
-// An entry of a table by a chain of choices: a table is short, and needs no
-// memory of its own.
+Value Run::constant(float value, int64_t count) {
+  TypedAttr attr = b.getF32FloatAttr(value);
+  if (count > 1)
+    attr =
+        DenseElementsAttr::get(VectorType::get({count}, b.getF32Type()), attr);
+  return arith::ConstantOp::create(b, loc, attr);
+}
+
+// An entry of a table, as f32 (STORED6), by a chain of choices: a table is short,
+// and needs no memory of its own.
 Value Run::lookup(FieldAttr field, Value bits, int64_t count) {
-  Value result = constant(b.getI32Type(), count, field.getTable().back());
+  Value result = constant(float(field.getTable().back()), count);
   for (auto [i, entry] : llvm::enumerate(field.getTable().drop_back())) {
     Value is =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits,
                               constant(b.getI32Type(), count, int64_t(i)));
-    result = arith::SelectOp::create(
-        b, loc, is, constant(b.getI32Type(), count, entry), result);
+    result = arith::SelectOp::create(b, loc, is, constant(float(entry), count),
+                                     result);
   }
   return result;
+}
+
+Value Run::widenHalf(Value bits, Type element, int64_t count) {
+  Value half =
+      arith::TruncIOp::create(b, loc, shaped(b.getI16Type(), count), bits);
+  return widen(b, loc, half, element);
 }
 
 // What a field stands for, as f32 in every lane.
@@ -210,8 +227,10 @@ Value Run::numberOf(FieldAttr field) {
   case FieldKind::Unsigned:
   case FieldKind::Signed:
     if (!field.getTable().empty()) {
-      bits = lookup(field, bits, count);
-    } else if (field.getKind() == FieldKind::Signed) {
+      result = lookup(field, bits, count);
+      break;
+    }
+    if (field.getKind() == FieldKind::Signed) {
       int64_t unused = 32 - field.bits();
       bits = arith::ShLIOp::create(b, loc, bits, number(unused));
       bits = arith::ShRSIOp::create(b, loc, bits, number(unused));
@@ -221,16 +240,32 @@ Value Run::numberOf(FieldAttr field) {
     result = arith::SIToFPOp::create(b, loc, f32, bits);
     break;
   case FieldKind::Half:
-  case FieldKind::Brain: {
-    Type element = field.getKind() == FieldKind::Half ? Type(b.getF16Type())
-                                                      : Type(b.getBF16Type());
-    Value half =
-        arith::TruncIOp::create(b, loc, shaped(b.getI16Type(), count), bits);
-    result = widen(b, loc, half, element);
+    result = widenHalf(bits, b.getF16Type(), count);
     break;
-  }
+  case FieldKind::Brain:
+    result = widenHalf(bits, b.getBF16Type(), count);
+    break;
   case FieldKind::Single:
     result = arith::BitcastOp::create(b, loc, f32, bits);
+    break;
+  case FieldKind::E4M3: {
+    // An f16 whose exponent is 8 too small; its one NaN is made one.
+    Value magnitude = arith::AndIOp::create(b, loc, bits, number(0x7f));
+    Value isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                                         magnitude, number(0x7f));
+    Value sign = arith::AndIOp::create(b, loc, bits, number(0x80));
+    bits = arith::OrIOp::create(
+        b, loc, arith::ShLIOp::create(b, loc, sign, number(8)),
+        arith::ShLIOp::create(b, loc, magnitude, number(7)));
+    bits = arith::SelectOp::create(b, loc, isNone, number(0x7e00), bits);
+    result =
+        arith::MulFOp::create(b, loc, widenHalf(bits, b.getF16Type(), count),
+                              constant(256.0f, count));
+    break;
+  }
+  case FieldKind::E5M2:
+    bits = arith::ShLIOp::create(b, loc, bits, number(8));
+    result = widenHalf(bits, b.getF16Type(), count);
     break;
   case FieldKind::Exponent: {
     Value power = arith::ShLIOp::create(b, loc, bits, number(23));
@@ -242,14 +277,10 @@ Value Run::numberOf(FieldAttr field) {
     replace(0, 0x00400000);   // 2^-127 is a subnormal number
     replace(255, 0x7fc00000); // no number
     result = arith::BitcastOp::create(b, loc, f32, power);
-    if (field.getBias() != 0) {
-      TypedAttr factor = b.getF32FloatAttr(
-          static_cast<float>(std::ldexp(1.0, int(field.getBias()))));
-      if (count > 1)
-        factor = DenseElementsAttr::get(cast<ShapedType>(f32), factor);
-      result = arith::MulFOp::create(b, loc, result,
-                                     arith::ConstantOp::create(b, loc, factor));
-    }
+    if (field.getBias() != 0)
+      result = arith::MulFOp::create(
+          b, loc, result,
+          constant(std::ldexp(1.0f, int(field.getBias())), count));
     break;
   }
   }
@@ -267,7 +298,10 @@ Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
 
 Value Run::unpack(const ElementPlace &place) {
   split(place);
-  Value number = product(type.getScale(), product(type.getCode()));
+  Value code = product(type.getCode());
+  if (!type.getZero().empty())
+    code = arith::SubFOp::create(b, loc, code, product(type.getZero()));
+  Value number = product(type.getScale(), code);
   if (!type.getPlus().empty())
     number = arith::AddFOp::create(b, loc, number, product(type.getPlus()));
   if (!type.getMinus().empty())

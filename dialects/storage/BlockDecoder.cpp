@@ -27,7 +27,7 @@ BlockDecoder::BlockDecoder(BlockType type) : type(type) {
     }
     std::vector<int64_t> places;
     for (llvm::ArrayRef<FieldAttr> factors :
-         {type.getScale(), type.getPlus(), type.getMinus()})
+         {type.getZero(), type.getScale(), type.getPlus(), type.getMinus()})
       for (FieldAttr field : factors)
         for (int64_t piece = 0; piece < field.pieces(); ++piece)
           places.push_back(field.firstBit(piece, type.getDigits(), element));
@@ -49,7 +49,8 @@ BlockDecoder::Factors BlockDecoder::factorsAt(llvm::ArrayRef<uint8_t> block,
           fieldValue(field, fieldBits(field, type.getDigits(), block, element));
     return result;
   };
-  return {product(type.getScale()), product(type.getPlus()),
+  return {type.getZero().empty() ? 0 : product(type.getZero()),
+          product(type.getScale()), product(type.getPlus()),
           product(type.getMinus())};
 }
 
@@ -71,7 +72,7 @@ void BlockDecoder::decode(llvm::ArrayRef<uint8_t> blocks,
         bits |= uint32_t(block[piece->byte] >> piece->shift & piece->mask)
                 << piece->below;
       const Factors &group = factors[groups[i]];
-      double number = codes[bits] * group.scale;
+      double number = (codes[bits] - group.zero) * group.scale;
       if (hasPlus)
         number += group.plus;
       if (hasMinus)

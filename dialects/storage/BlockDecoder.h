@@ -25,7 +25,7 @@ private:
     uint8_t shift, mask, below;
   };
   struct Factors {
-    double scale, plus, minus;
+    double zero, scale, plus, minus;
   };
   Factors factorsAt(llvm::ArrayRef<uint8_t> block, int64_t element) const;
 

@@ -20,6 +20,8 @@ float storage::blockNumber(BlockType type, llvm::ArrayRef<uint8_t> block,
     return start;
   };
   double code = product(type.getCode(), 1);
+  if (!type.getZero().empty())
+    code -= product(type.getZero(), 1);
   double number = product(type.getScale(), code);
   if (!type.getPlus().empty())
     number += product(type.getPlus(), 1);
@@ -31,20 +33,19 @@ float storage::blockNumber(BlockType type, llvm::ArrayRef<uint8_t> block,
 // The codes of a type stand for integers of -most to most, and some for more; 0
 // where they follow another rule.
 static int64_t mostOf(FieldAttr code) {
-  if (!code.getTable().empty())
+  if (!code.isInteger() || !code.getTable().empty())
     return 0;
-  bool isSigned = code.getKind() == FieldKind::Signed;
-  int64_t values = int64_t(1) << code.bits();
-  int64_t least = (isSigned ? -values / 2 : 0) + code.getBias();
-  return std::min(least + values - 1, -least);
+  auto [least, largest] = code.range();
+  return std::min(largest, -least);
 }
 
 bool storage::hasEncoding(BlockType type) {
-  if (type.getScale().size() != 1 || !type.getPlus().empty() ||
-      !type.getMinus().empty() || mostOf(type.getCode()) < 1)
+  if (type.getScale().size() != 1 || !type.getZero().empty() ||
+      !type.getPlus().empty() || !type.getMinus().empty() ||
+      mostOf(type.getCode()) < 1)
     return false;
   FieldAttr scale = type.getScale().front();
-  return !scale.isInteger() && scale.getKind() != FieldKind::Exponent &&
+  return !scale.isInteger() && scale.bits() >= 16 &&
          llvm::all_of(scale.getStrides(), [](int64_t s) { return s == 0; });
 }
 

@@ -44,6 +44,13 @@ double storage::fieldValue(FieldAttr field, uint64_t bits) {
     return rt::fromBF16(uint16_t(bits));
   case FieldKind::Single:
     return std::bit_cast<float>(uint32_t(bits));
+  case FieldKind::E4M3: // an f16 but for its bias, and for its one NaN
+    return (bits & 0x7f) == 0x7f
+               ? std::nan("")
+               : 256 * double(rt::fromF16(
+                           uint16_t((bits & 0x80) << 8 | (bits & 0x7f) << 7)));
+  case FieldKind::E5M2:
+    return rt::fromF16(uint16_t(bits << 8));
   case FieldKind::Exponent:
     return bits == 255
                ? std::nan("")

@@ -10,7 +10,7 @@ namespace effc::storage {
 uint64_t fieldBits(FieldAttr field, llvm::ArrayRef<int64_t> digits,
                    llvm::ArrayRef<uint8_t> block, int64_t element);
 
-/// Exact. NaN for an exponent of 255.
+/// Exact. NaN for an exponent of 255 and for bits that are one.
 double fieldValue(FieldAttr field, uint64_t bits);
 
 } // namespace effc::storage

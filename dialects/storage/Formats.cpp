@@ -1,11 +1,14 @@
 // The table of storages, in the syntax of the dialect.
 #include "dialects/storage/Formats.h"
 
+#include "dialects/storage/GroupedCodes.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
 using namespace effc;
+using storage::GroupedCodes;
 
 namespace {
 
@@ -98,6 +101,8 @@ Type storage::formatOf(llvm::StringRef name, MLIRContext *context) {
   for (const Format &format : kFormats)
     if (format.name == name)
       return parseType(format.type, context);
+  if (std::optional<GroupedCodes> grouped = GroupedCodes::parse(name))
+    return grouped->describe(context);
   return name.starts_with("!") ? parseType(name, context) : Type();
 }
 

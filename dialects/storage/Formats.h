@@ -6,11 +6,11 @@
 
 namespace effc::storage {
 
-/// The storage that files call `name` ("f32", "q8_0"), or the one that a text
-/// describes (`!storage.block<...>`); null where there is none, which the context
-/// then says of a description.
+/// The storage that files call `name` ("f32", "q8_0"), one of GroupedCodes.h, or the
+/// one that a text describes (`!storage.block<...>`); null where there is none, which
+/// the context then says of a description.
 mlir::Type formatOf(llvm::StringRef name, mlir::MLIRContext *context);
-/// The names of all that weights may have, dense ones first.
+/// The names of the table, dense ones first.
 llvm::ArrayRef<llvm::StringLiteral> formatNames();
 
 } // namespace effc::storage

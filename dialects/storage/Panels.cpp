@@ -23,6 +23,8 @@ static int64_t columnsOf(FieldAttr field, BlockType rows) {
 
 static bool fits(FieldAttr field, BlockType rows) {
   int64_t columns = columnsOf(field, rows);
+  if (field.getKind() == FieldKind::E4M3 || field.getKind() == FieldKind::E5M2)
+    return false;
   if (columns == 0)
     return field.bits() % 8 == 0;
   return field.isInteger() && field.bits() <= 8 &&
@@ -30,13 +32,24 @@ static bool fits(FieldAttr field, BlockType rows) {
 }
 
 bool storage::hasPanels(BlockType rows) {
+  // Codes become unsigned bytes, and a table is looked up in 16 of them.
+  FieldAttr code = rows.getCode();
+  if (!code.isInteger() || code.bits() > 8 ||
+      (!code.getTable().empty() && code.bits() > 4))
+    return false;
+  auto [least, largest] = code.range();
+  if (largest - least > 255)
+    return false;
+  for (FieldAttr zero : rows.getZero())
+    if (zero.bits() > 8 || zero.range().first < 0 || zero.range().second > 255)
+      return false;
   auto allFit = [&](llvm::ArrayRef<FieldAttr> fields) {
     return llvm::all_of(fields,
                         [&](FieldAttr field) { return fits(field, rows); });
   };
-  return rows.getElements() % kGroupColumns == 0 &&
-         rows.getCode().bits() <= 8 && allFit(rows.getScale()) &&
-         allFit(rows.getPlus()) && allFit(rows.getMinus());
+  return rows.getElements() % kGroupColumns == 0 && allFit(rows.getZero()) &&
+         allFit(rows.getScale()) && allFit(rows.getPlus()) &&
+         allFit(rows.getMinus());
 }
 
 PanelLayout PanelLayout::of(BlockType rows) {
@@ -54,6 +67,7 @@ PanelLayout PanelLayout::of(BlockType rows) {
                           : kPanelRows * kGroupColumns / columns;
     }
   };
+  place(rows.getZero(), layout.zero);
   place(rows.getScale(), layout.scale);
   place(rows.getPlus(), layout.plus);
   place(rows.getMinus(), layout.minus);
@@ -68,7 +82,7 @@ PanelLayout PanelLayout::of(BlockType rows) {
 }
 
 int64_t PanelLayout::columnsOfScale() const {
-  for (const auto *fields : {&scale, &plus, &minus})
+  for (const auto *fields : {&zero, &scale, &plus, &minus})
     for (const PanelScale &each : *fields)
       if (each.columns == 16)
         return 16;
@@ -113,7 +127,7 @@ BlockType PanelLayout::describe() const {
   }
   return BlockType::get(
       rows.getContext(), rows.getName(), kPanelRows * rows.getElements(), bytes,
-      digits, field(rows.getCode(), widths, starts, strides),
+      digits, field(rows.getCode(), widths, starts, strides), describeAll(zero),
       describeAll(scale), describeAll(plus), describeAll(minus));
 }
 
@@ -147,6 +161,7 @@ PanelOrder::PanelOrder(BlockType rows)
           columns == 0 ? rows.getElements() : std::min(columns, kGroupColumns));
     }
   };
+  addAll(rows.getZero(), panels.getZero());
   addAll(rows.getScale(), panels.getScale());
   addAll(rows.getPlus(), panels.getPlus());
   addAll(rows.getMinus(), panels.getMinus());

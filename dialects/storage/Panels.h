@@ -12,7 +12,7 @@ namespace effc::storage {
 /// planes, for which an operand of digits has one scale.
 inline constexpr int64_t kPanelRows = 16, kQuad = 4, kGroupColumns = 32;
 
-/// A field of a scale in a block of a panel.
+/// A field of a scale, or of a zero, in a block of a panel.
 struct PanelScale {
   FieldAttr field; ///< of the rows
   /// Bytes from the start of the block (where it has one for all columns), or of
@@ -35,8 +35,8 @@ struct PanelLayout {
   int64_t groups = 0; ///< of 32 columns
   int64_t firstGroup = 0; ///< bytes before the first of them
   int64_t groupBytes = 0;
-  /// Those of `rows.getScale()`, `getPlus()`, `getMinus()`.
-  std::vector<PanelScale> scale, plus, minus;
+  /// Those of `rows.getZero()`, `getScale()`, `getPlus()`, `getMinus()`.
+  std::vector<PanelScale> zero, scale, plus, minus;
   std::vector<PanelPlane> planes; ///< lowest bits of the codes first
 
   static PanelLayout of(BlockType rows);

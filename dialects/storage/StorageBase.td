@@ -27,7 +27,8 @@ def Storage_Dialect : Dialect {
 def Storage_FieldKind : I32EnumAttr<"FieldKind", "what the bits of a field mean", [
     I32EnumAttrCase<"Unsigned", 0, "uint">, I32EnumAttrCase<"Signed", 1, "int">,
     I32EnumAttrCase<"Half", 2, "f16">, I32EnumAttrCase<"Brain", 3, "bf16">,
-    I32EnumAttrCase<"Single", 4, "f32">, I32EnumAttrCase<"Exponent", 5, "e8m0">]> {
+    I32EnumAttrCase<"Single", 4, "f32">, I32EnumAttrCase<"Exponent", 5, "e8m0">,
+    I32EnumAttrCase<"E4M3", 6, "e4m3">, I32EnumAttrCase<"E5M2", 7, "e5m2">]> {
   let cppNamespace = "::effc::storage";
 }
 
@@ -42,15 +43,17 @@ def Storage_FieldAttr : AttrDef<Storage_Dialect, "Field"> {
     neighbours share the field.
 
     The bits are an unsigned integer (`uint`), one in two's complement (`int`), an
-    `f16`, `bf16` or `f32`, or the exponent of a power of two (`e8m0`, 2^(e - 127);
-    OCP Microscaling Formats 1.0, 5.4.1). An integer has `bias` added, or is looked up
-    in `table`; an exponent has `bias` added to it.
+    `f16`, `bf16` or `f32`, a number of 8 bits with 4 or 5 bits of exponent (`e4m3`,
+    which has no infinities, and `e5m2`; OCP 8-bit Floating Point 1.0), or the exponent
+    of a power of two (`e8m0`, 2^(e - 127); OCP Microscaling Formats 1.0, 5.4.1). An
+    integer has `bias` added, or is looked up in `table`; an exponent has `bias` added
+    to it.
 
     Constraints:
 
     * (FIELD1) There is a piece, and each has as many strides as the block has digits.
     * (FIELD2) The widths of a field add up to 1..16 for an integer, to 16 for `f16` and
-      `bf16`, to 32 for `f32`, to 8 for `e8m0`.
+      `bf16`, to 32 for `f32`, to 8 for `e4m3`, `e5m2` and `e8m0`.
     * (FIELD3) Only integers have a table, only they and exponents a bias, and none
       both.
     * (FIELD4) A table has one entry for each value of the bits.
@@ -75,6 +78,8 @@ def Storage_FieldAttr : AttrDef<Storage_Dialect, "Field"> {
     /// digits have the radices `digits`.
     int64_t firstBit(int64_t piece, ::llvm::ArrayRef<int64_t> digits,
                      int64_t element) const;
+    /// The least and the largest integer that the field may stand for.
+    std::pair<int64_t, int64_t> range() const;
     /// One stride for each digit.
     ::llvm::ArrayRef<int64_t> stridesOf(int64_t piece) const {
       return getStrides().slice(piece * digits(), digits());
@@ -90,9 +95,10 @@ def Storage_BlockType : TypeDef<Storage_Dialect, "Block"> {
     number in its block, the most significant first, count to `digits`. The element
     stands for
 
-        code * scale[0] * scale[1] + plus[0] * plus[1] - minus[0] * minus[1]
+        (code - zero) * scale[0] * scale[1] + plus[0] * plus[1] - minus[0] * minus[1]
 
-    where a product without factors is 1 for `scale` and 0 for the others. All
+    where a product without factors is 1 for `scale` and 0 for the others, and so is a
+    `zero` that is not there. All
     products are exact in f32, so that what a block means has one value: the sum
     rounded once (`BlockNumbers.h` evaluates it).
 
@@ -102,19 +108,20 @@ def Storage_BlockType : TypeDef<Storage_Dialect, "Block"> {
     * (STORED2) Each field has a stride for each digit.
     * (STORED3) Every piece lies inside the block for every element, in one byte or as
       whole bytes.
-    * (STORED4) No two elements have a bit of their codes in common, nor has a code with a
-      scale.
-    * (STORED5) A code is an integer, and `scale`, `plus` and `minus` have at most two
-      factors.
-    * (STORED6) A code and the fields of its scale have at most 24 significant bits
-      together, so that their product is exact; or a factor is f32, where the product is
-      rounded, and then nothing is added to it.
+    * (STORED4) No two elements have a bit of their codes in common, nor has a code with
+      another field.
+    * (STORED5) A code is an integer or has 8 bits, and `scale`, `plus` and `minus` have
+      at most two factors. There is at most one `zero`; it and its code are integers.
+    * (STORED6) A code, less its zero, and the fields of its scale have at most 24
+      significant bits together, so that their product is exact; or the one factor is
+      f32, where the product is rounded, and then nothing is added to it.
 
     Example: `!storage.block<"q8_0", elements = 32, bytes = 34, digits = [32],
     code = int [8 at 16 [8]], scale = [f16 [16 at 0 [0]]]>`
   }];
   let parameters = (ins StringRefParameter<>:$name, "int64_t":$elements, "int64_t":$bytes,
     ArrayRefParameter<"int64_t">:$digits, "::effc::storage::FieldAttr":$code,
+    ArrayRefParameter<"::effc::storage::FieldAttr">:$zero,
     ArrayRefParameter<"::effc::storage::FieldAttr">:$scale,
     ArrayRefParameter<"::effc::storage::FieldAttr">:$plus,
     ArrayRefParameter<"::effc::storage::FieldAttr">:$minus);
@@ -142,10 +149,12 @@ def Storage_PanelType : TypeDef<Storage_Dialect, "Panel"> {
 
     Constraints:
 
-    * (PANEL1) Blocks of `rows` have 32 elements or a multiple, and codes of at most 8
-      bits.
-    * (PANEL2) A scale is one of all elements of a block, or an integer of at most 8 bits
-      for each 16, 32 or more neighbours.
+    * (PANEL1) Blocks of `rows` have 32 elements or a multiple, and codes of integers
+      of at most 8 bits; those of a table have at most 4, and entries that are at most
+      255 apart.
+    * (PANEL2) A scale is one of all elements of a block, not of `e4m3` or `e5m2`, or an
+      integer of at most 8 bits for each 16, 32 or more neighbours. A zero is an integer from 0 to 255 of as
+      many.
 
     Example: `!storage.panel<!q4_1>`
   }];

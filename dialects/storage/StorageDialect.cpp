@@ -60,8 +60,8 @@ static FailureOr<FieldAttr> parseField(AsmParser &parser) {
   std::optional<FieldKind> kind = symbolizeFieldKind(keyword);
   if (!kind)
     return parser.emitError(start)
-           << "expects a kind of field (uint, int, f16, bf16, f32, e8m0), but "
-              "got '"
+           << "expects a kind of field (uint, int, f16, bf16, f32, e8m0, e4m3, "
+              "e5m2), but got '"
            << keyword << "'";
   SmallVector<int64_t> widths, starts, strides, table;
   auto integers = [&](SmallVectorImpl<int64_t> &into) {
@@ -142,6 +142,14 @@ int64_t FieldAttr::firstBit(int64_t piece, ArrayRef<int64_t> digits,
   return bit;
 }
 
+std::pair<int64_t, int64_t> FieldAttr::range() const {
+  if (!getTable().empty())
+    return {*llvm::min_element(getTable()), *llvm::max_element(getTable())};
+  int64_t values = int64_t(1) << bits();
+  int64_t least = getBias() - (getKind() == FieldKind::Signed ? values / 2 : 0);
+  return {least, least + values - 1};
+}
+
 LogicalResult FieldAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                 FieldKind kind, ArrayRef<int64_t> widths,
                                 ArrayRef<int64_t> starts,
@@ -161,9 +169,8 @@ LogicalResult FieldAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     bits += width;
   }
   bool integer = kind == FieldKind::Unsigned || kind == FieldKind::Signed;
-  int64_t expected = kind == FieldKind::Single     ? 32
-                     : kind == FieldKind::Exponent ? 8
-                                                   : 16;
+  bool half = kind == FieldKind::Half || kind == FieldKind::Brain;
+  int64_t expected = kind == FieldKind::Single ? 32 : integer || half ? 16 : 8;
   if (integer ? bits > expected : bits != expected) // field2
     return emitError() << "expects '" << stringifyFieldKind(kind)
                        << "' to have "
@@ -208,19 +215,19 @@ Type BlockType::parse(AsmParser &parser) {
   FailureOr<FieldAttr> code = parseField(parser);
   if (failed(code))
     return {};
-  SmallVector<FieldAttr> factors[3];
-  constexpr llvm::StringLiteral names[] = {"scale", "plus", "minus"};
+  constexpr llvm::StringLiteral names[] = {"zero", "scale", "plus", "minus"};
+  SmallVector<FieldAttr> factors[std::size(names)];
   size_t next = 0;
   while (succeeded(parser.parseOptionalComma())) {
     StringRef keyword;
     SMLoc at = parser.getCurrentLocation();
     if (parser.parseKeyword(&keyword))
       return {};
-    while (next < 3 && names[next] != keyword)
+    while (next < std::size(names) && names[next] != keyword)
       ++next;
-    if (next == 3) {
-      parser.emitError(at) << "expects 'scale', 'plus' and 'minus' in this "
-                              "order, each once, but got '"
+    if (next == std::size(names)) {
+      parser.emitError(at) << "expects 'zero', 'scale', 'plus' and 'minus' in "
+                              "this order, each once, but got '"
                            << keyword << "'";
       return {};
     }
@@ -238,9 +245,9 @@ Type BlockType::parse(AsmParser &parser) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<BlockType>(start, parser.getContext(), name,
-                                      elements, bytes, digits, *code,
-                                      factors[0], factors[1], factors[2]);
+  return parser.getChecked<BlockType>(
+      start, parser.getContext(), name, elements, bytes, digits, *code,
+      factors[0], factors[1], factors[2], factors[3]);
 }
 
 void BlockType::print(AsmPrinter &printer) const {
@@ -257,6 +264,7 @@ void BlockType::print(AsmPrinter &printer) const {
                           [&](FieldAttr field) { printField(printer, field); });
     printer << "]";
   };
+  list("zero", getZero());
   list("scale", getScale());
   list("plus", getPlus());
   list("minus", getMinus());
@@ -278,22 +286,27 @@ static bool mark(FieldAttr field, ArrayRef<int64_t> digits, int64_t element,
   return true;
 }
 
+static int64_t significantBits(int64_t value) {
+  auto magnitude = uint64_t(std::abs(value));
+  if (magnitude != 0)
+    magnitude >>= llvm::countr_zero(magnitude);
+  return llvm::bit_width(magnitude);
+}
+
 // Significant bits of what a field stands for.
 static int64_t significantBits(FieldAttr field) {
   switch (field.getKind()) {
   case FieldKind::Unsigned:
   case FieldKind::Signed: {
-    int64_t values = int64_t(1) << field.bits(), most = 0;
-    int64_t least = field.getBias() -
-                    (field.getKind() == FieldKind::Signed ? values / 2 : 0);
-    for (int64_t i = 0; i < values; ++i) {
-      int64_t value =
-          field.getTable().empty() ? least + i : field.getTable()[i];
-      auto magnitude = uint64_t(std::abs(value));
-      if (magnitude != 0)
-        magnitude >>= llvm::countr_zero(magnitude);
-      most = std::max<int64_t>(most, llvm::bit_width(magnitude));
+    int64_t most = 0;
+    if (!field.getTable().empty()) {
+      for (int64_t value : field.getTable())
+        most = std::max(most, significantBits(value));
+      return most;
     }
+    auto [least, largest] = field.range();
+    for (int64_t value = least; value <= largest; ++value)
+      most = std::max(most, significantBits(value));
     return most;
   }
   case FieldKind::Half:
@@ -304,8 +317,21 @@ static int64_t significantBits(FieldAttr field) {
     return 24;
   case FieldKind::Exponent:
     return 0;
+  case FieldKind::E4M3:
+    return 4;
+  case FieldKind::E5M2:
+    return 3;
   }
   llvm_unreachable("every kind is listed");
+}
+
+// Of the differences of two integers: at most as many as the largest has.
+static int64_t significantBits(FieldAttr code, FieldAttr zero) {
+  auto [least, largest] = code.range();
+  auto [leastZero, largestZero] = zero.range();
+  auto magnitude =
+      std::max(std::abs(largest - leastZero), std::abs(least - largestZero));
+  return llvm::bit_width(uint64_t(magnitude));
 }
 
 static LogicalResult verifyBits(function_ref<InFlightDiagnostic()> emitError,
@@ -330,14 +356,16 @@ static LogicalResult verifyBits(function_ref<InFlightDiagnostic()> emitError,
     codes |= own;
   }
   if (codes.anyCommon(shared)) // stored4
-    return emitError() << "expects codes apart from scales, but they share bit "
-                       << (codes &= shared).find_first();
+    return emitError()
+           << "expects codes apart from other fields, but they share bit "
+           << (codes &= shared).find_first();
   return success();
 }
 
 LogicalResult BlockType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 StringRef, int64_t elements, int64_t bytes,
                                 ArrayRef<int64_t> digits, FieldAttr code,
+                                ArrayRef<FieldAttr> zero,
                                 ArrayRef<FieldAttr> scale,
                                 ArrayRef<FieldAttr> plus,
                                 ArrayRef<FieldAttr> minus) {
@@ -353,7 +381,7 @@ LogicalResult BlockType::verify(function_ref<InFlightDiagnostic()> emitError,
                        << " bytes, but got " << elements << " elements, "
                        << bytes << " bytes and digits of " << product;
   SmallVector<FieldAttr> others;
-  for (ArrayRef<FieldAttr> factors : {scale, plus, minus})
+  for (ArrayRef<FieldAttr> factors : {zero, scale, plus, minus})
     llvm::append_range(others, factors);
   SmallVector<FieldAttr> all = others;
   all.push_back(code);
@@ -361,22 +389,31 @@ LogicalResult BlockType::verify(function_ref<InFlightDiagnostic()> emitError,
     if (field.digits() != int64_t(digits.size())) // stored2
       return emitError() << "expects a stride for each of " << digits.size()
                          << " digits, but got " << field.digits();
-  if (!code.isInteger() || scale.size() > 2 || plus.size() > 2 ||
+  bool isEighth =
+      code.getKind() == FieldKind::E4M3 || code.getKind() == FieldKind::E5M2;
+  if (!(code.isInteger() || isEighth) || scale.size() > 2 || plus.size() > 2 ||
       minus.size() > 2) // stored5
-    return emitError() << "expects a code of integers and at most two factors "
-                          "each of 'scale', 'plus' and 'minus', but got a code "
-                          "of '"
+    return emitError() << "expects a code of integers or of 8 bits and at most "
+                          "two factors each of 'scale', 'plus' and 'minus', "
+                          "but got a code of '"
                        << stringifyFieldKind(code.getKind()) << "' and "
                        << scale.size() << ", " << plus.size() << ", "
                        << minus.size();
-  int64_t significant = significantBits(code);
-  bool rounded = false;
+  if (zero.size() > 1 ||
+      (!zero.empty() && (!code.isInteger() || !zero[0].isInteger()))) // stored5
+    return emitError() << "expects at most one 'zero', an integer as its code "
+                          "is one, but got "
+                       << zero.size() << " beside a code of '"
+                       << stringifyFieldKind(code.getKind()) << "'";
+  int64_t significant = zero.empty() ? significantBits(code)
+                                     : significantBits(code, zero.front());
+  bool rounded = false, fits = significant <= 24;
   for (FieldAttr field : scale) {
     significant += significantBits(field);
     rounded |= field.getKind() == FieldKind::Single;
   }
-  if (rounded ? !plus.empty() || !minus.empty() || scale.size() > 1
-              : significant > 24) // stored6
+  if (!fits || (rounded ? !plus.empty() || !minus.empty() || scale.size() > 1
+                        : significant > 24)) // stored6
     return emitError() << "expects an exact product of code and scale, or an "
                           "f32 scale alone, but got "
                        << significant << " significant bits";
@@ -391,8 +428,8 @@ LogicalResult PanelType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 BlockType rows) {
   if (!hasPanels(rows)) // panel1, panel2
     return emitError() << "expects blocks of a multiple of 32 elements with "
-                          "codes of at most 8 bits, and scales of all of them "
-                          "or of 8 bits for 16 or more, but got '"
+                          "codes of integers of at most 8 bits, and scales of "
+                          "all of them or of 8 bits for 16 or more, but got '"
                        << rows.getName() << "'";
   return success();
 }

@@ -1,6 +1,6 @@
 // RUN: effc-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @below {{expects a kind of field (uint, int, f16, bf16, f32, e8m0), but got 'u4'}}
+// expected-error @below {{expects a kind of field (uint, int, f16, bf16, f32, e8m0, e4m3, e5m2), but got 'u4'}}
 func.func private @f() attributes {field = #storage.field<u4 [4 at 0 [4]]>}
 
 // -----
@@ -78,13 +78,13 @@ func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 8, digit
 // -----
 
 // stored4
-// expected-error @below {{expects codes apart from scales, but they share bit 8}}
+// expected-error @below {{expects codes apart from other fields, but they share bit 8}}
 func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 8, digits = [8], code = int [8 at 0 [8]], scale = [f16 [16 at 8 [0]]]>>)
 
 // -----
 
 // stored5
-// expected-error @below {{expects a code of integers and at most two factors each of 'scale', 'plus' and 'minus', but got a code of 'f16' and 0, 0, 0}}
+// expected-error @below {{expects a code of integers or of 8 bits and at most two factors each of 'scale', 'plus' and 'minus', but got a code of 'f16' and 0, 0, 0}}
 func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 16, digits = [8], code = f16 [16 at 0 [16]]>>)
 
 // -----
@@ -101,5 +101,35 @@ func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 20, digi
 
 // -----
 
-// expected-error @below {{expects 'scale', 'plus' and 'minus' in this order, each once, but got 'scale'}}
+// expected-error @below {{expects 'zero', 'scale', 'plus' and 'minus' in this order, each once, but got 'scale'}}
 func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 20, digits = [8], code = int [8 at 0 [8]], minus = [f16 [16 at 64 [0]]], scale = [f16 [16 at 80 [0]]]>>)
+
+// -----
+
+// stored5: two zeros
+// expected-error @below {{expects at most one 'zero', an integer as its code is one, but got 2 beside a code of 'int'}}
+func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 20, digits = [8], code = int [8 at 0 [8]], zero = [uint [8 at 64 [0]], uint [8 at 72 [0]]]>>)
+
+// -----
+
+// stored5: a zero of numbers
+// expected-error @below {{expects at most one 'zero', an integer as its code is one, but got 1 beside a code of 'e4m3'}}
+func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 20, digits = [8], code = e4m3 [8 at 0 [8]], zero = [uint [8 at 64 [0]]]>>)
+
+// -----
+
+// stored4: a zero in a code
+// expected-error @below {{expects codes apart from other fields, but they share bit 8}}
+func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 20, digits = [8], code = int [8 at 0 [8]], zero = [uint [8 at 8 [0]]]>>)
+
+// -----
+
+// stored6: differences of 17 bits, a scale of 11
+// expected-error @below {{expects an exact product of code and scale, or an f32 scale alone, but got 28 significant bits}}
+func.func private @f(tensor<2x!storage.block<"a", elements = 2, bytes = 8, digits = [2], code = int [16 at 0 [16]], zero = [uint [16 at 32 [0]]], scale = [f16 [16 at 48 [0]]]>>)
+
+// -----
+
+// stored6: an entry that no f32 is
+// expected-error @below {{expects an exact product of code and scale, or an f32 scale alone, but got 49 significant bits}}
+func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 8, digits = [8], code = uint [1 at 0 [1]] table [16777217, 1], scale = [f32 [32 at 32 [0]]]>>)

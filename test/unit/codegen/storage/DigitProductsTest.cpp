@@ -160,23 +160,49 @@ float productOf(int64_t count, const CodedRow &row, const float *x) {
   return y;
 }
 
+// Blocks of GroupedCodes.h: their zero is of the code. Groups of 32, for which the rows
+// have a scale.
+CodedRow decodeInt4z(const uint8_t *at, int64_t blocks) {
+  CodedRow row{{}, {}, {}, 32};
+  for (; blocks-- > 0; at += 67)
+    for (int64_t i = 0; i < 128; ++i) {
+      int byte = at[3 + i % 64];
+      row.codes.push_back((i < 64 ? byte & 15 : byte >> 4) - at[2]);
+      if (i % 32 == 0)
+        row.scales.push_back(half(at));
+    }
+  return row;
+}
+
+CodedRow decodeInt8z(const uint8_t *at, int64_t blocks) {
+  CodedRow row{{}, {}, {}, 32};
+  for (; blocks-- > 0; at += 35) {
+    for (int64_t i = 0; i < 32; ++i)
+      row.codes.push_back(at[3 + i] - at[2]);
+    row.scales.push_back(
+        std::bit_cast<float>(uint32_t(at[0] | at[1] << 8) << 16));
+  }
+  return row;
+}
+
 struct Kind {
   const char *name;
   CodedRow (*decode)(const uint8_t *row, int64_t blocks);
 };
-const Kind kKinds[] = {{"q4_1", decodeQ4_1},
-                       {"q8_0", decodeQ8_0},
-                       {"iq4_nl", decodeIQ4_NL},
-                       {"q6_k", decodeQ6_K},
-                       {"q5_k", decodeQ5_K}};
+const Kind kKinds[] = {
+    {"q4_1", decodeQ4_1},          {"q8_0", decodeQ8_0},
+    {"iq4_nl", decodeIQ4_NL},      {"q6_k", decodeQ6_K},
+    {"q5_k", decodeQ5_K},          {"int4z_128_f16", decodeInt4z},
+    {"int8z_32_bf16", decodeInt8z}};
 
 using Case = std::tuple<Kind, int>;
 class DigitProducts : public testing::TestWithParam<Case> {
 protected:
   static const PublishedBlock &published(const char *name) {
-    for (const PublishedBlock &block : publishedBlocks())
-      if (std::string_view(block.name) == name)
-        return block;
+    for (const auto *blocks : {&publishedBlocks(), &groupedBlocks()})
+      for (const PublishedBlock &block : *blocks)
+        if (std::string_view(block.name) == name)
+          return block;
     llvm_unreachable("every kind is published");
   }
 };
@@ -211,7 +237,8 @@ TEST_P(DigitProducts, HaveTheBitsOfTheFormula) {
   std::string spelling;
   llvm::raw_string_ostream(spelling) << type;
   constexpr int64_t kVocabulary = 7, kOutputs = 43;
-  int64_t width = type.getElements() == 32 ? 160 : 768;
+  int64_t width =
+      type.getElements() == 32 ? 160 : 768; // 6 or 3 blocks of others
   TestModel text(model(spelling, kVocabulary, width, kOutputs));
   ASSERT_EQ(text.getErrors(), "");
   PipelineOptions options;

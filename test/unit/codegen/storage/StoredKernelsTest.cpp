@@ -112,9 +112,8 @@ TEST_P(StoredKernels, AgreeWithThePublicLayout) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, StoredKernels,
-                         testing::ValuesIn(publishedBlocks()),
-                         [](const auto &info) {
-                           return std::string(info.param.name);
-                         });
+                         testing::ValuesIn(publishedBlocks()), testName);
+INSTANTIATE_TEST_SUITE_P(Grouped, StoredKernels,
+                         testing::ValuesIn(groupedBlocks()), testName);
 
 } // namespace

@@ -45,10 +45,9 @@ TEST_P(BlockDecoderTest, GivesTheNumbersOfEachElement) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, BlockDecoderTest,
-                         testing::ValuesIn(publishedBlocks()),
-                         [](const auto &info) {
-                           return std::string(info.param.name);
-                         });
+                         testing::ValuesIn(publishedBlocks()), testName);
+INSTANTIATE_TEST_SUITE_P(Grouped, BlockDecoderTest,
+                         testing::ValuesIn(groupedBlocks()), testName);
 
 // Codes of whole bytes and of several pieces, a scale of f32, two factors that are
 // added.

@@ -47,9 +47,17 @@ TEST_P(BlockNumbersTest, EqualThemForExtremeCodes) {
   for (uint8_t fill : {0x00, 0xff}) {
     auto bytes = randomBlocks(GetParam(), type.getBytes(), 1, random, 3.0f);
     std::vector<uint8_t> block(bytes.size(), fill);
-    for (int offset : GetParam().halves)
-      std::copy_n(bytes.begin() + offset, 2, block.begin() + offset);
-    if (GetParam().halves.empty())
+    for (uint8_t &byte : block)
+      byte &= GetParam().codeBits;
+    bool hasPower = true;
+    for (auto [places, size] : {std::pair{&GetParam().halves, 2},
+                                {&GetParam().brains, 2},
+                                {&GetParam().singles, 4}})
+      for (int offset : *places) {
+        std::copy_n(bytes.begin() + offset, size, block.begin() + offset);
+        hasPower = false;
+      }
+    if (hasPower)
       block[0] = bytes[0];
     std::vector<float> expected(type.getElements());
     GetParam().decode(block.data(), expected.data());
@@ -69,10 +77,9 @@ TEST_P(BlockNumbersTest, HaveADescriptionThatReadsBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, BlockNumbersTest,
-                         testing::ValuesIn(publishedBlocks()),
-                         [](const auto &info) {
-                           return std::string(info.param.name);
-                         });
+                         testing::ValuesIn(publishedBlocks()), testName);
+INSTANTIATE_TEST_SUITE_P(Grouped, BlockNumbersTest,
+                         testing::ValuesIn(groupedBlocks()), testName);
 
 // Exponents at either end: 2^-128 is a subnormal f32, 255 is no number.
 TEST(BlockExponents, ReachTheEnds) {
@@ -90,6 +97,50 @@ TEST(BlockExponents, ReachTheEnds) {
       return;
     }
   FAIL();
+}
+
+// All numbers of 8 bits, by the tables of OCP 8-bit Floating Point 1.0.
+TEST(BlockEighths, AreTheStandardsNumbers) {
+  mlir::MLIRContext context;
+  context.loadDialect<storage::StorageDialect>();
+  for (auto [name, fraction, bias] :
+       {std::tuple{"e4m3", 3, 7}, {"e5m2", 2, 15}}) {
+    auto type = llvm::cast<BlockType>(
+        storage::formatOf(std::string(name) + "_1_f32", &context));
+    for (int code = 0; code < 256; ++code) {
+      std::vector<uint8_t> block = {0, 0, 0x80, 0x3f, uint8_t(code)};
+      float found = storage::blockNumber(type, block, 0);
+      int exponent = (code & 127) >> fraction,
+          rest = code & ((1 << fraction) - 1), last = 127 >> fraction;
+      if (exponent == last && (fraction == 2 ? rest != 0 : rest == 7)) {
+        EXPECT_TRUE(std::isnan(found)) << name << " " << code;
+        continue;
+      }
+      double expected = exponent == 0 ? rest * std::exp2(1 - bias - fraction)
+                                      : (1 + rest * std::exp2(-fraction)) *
+                                            std::exp2(exponent - bias);
+      if (exponent == last && fraction == 2)
+        expected = INFINITY;
+      EXPECT_EQ(found, float(code & 128 ? -expected : expected))
+          << name << " " << code;
+      EXPECT_EQ(std::signbit(found), code >= 128) << name << " " << code;
+    }
+  }
+}
+
+TEST(GroupedCodes, HaveOneSpellingEach) {
+  mlir::MLIRContext context;
+  context.loadDialect<storage::StorageDialect>();
+  for (const char *name :
+       {"int1_32_f16", "int9_32_f16", "int4_0_f16", "int4_2048_f16",
+        "int4_032_f16", "int4_32_e8m0", "int4_32", "int04_32_f16", "nf4_63_f32",
+        "nf4z_64_f32", "e4m3_f32", "_32_f16", "z_32_f16", "", "int4zz_32_f16"})
+    EXPECT_FALSE(storage::formatOf(name, &context)) << name;
+  // Codes of a row that nothing divides lie in bytes.
+  EXPECT_EQ(Storage::get(storage::formatOf("int3_7_f16", &context)).bytes(7),
+            9);
+  EXPECT_EQ(Storage::get(storage::formatOf("int3_8_f16", &context)).bytes(8),
+            5);
 }
 
 // The rule of quantize_row_q8_0_ref: d = max / 127, code = round(x / d).

@@ -184,7 +184,7 @@ std::vector<uint8_t> effc::test::randomBlocks(const PublishedBlock &block,
                                               float scale) {
   std::vector<uint8_t> all(bytes * count);
   for (uint8_t &byte : all)
-    byte = uint8_t(random());
+    byte = uint8_t(random()) & block.codeBits;
   std::normal_distribution<float> scales(0, scale);
   for (size_t i = 0; i < count; ++i) {
     uint8_t *at = all.data() + i * bytes;
@@ -192,7 +192,16 @@ std::vector<uint8_t> effc::test::randomBlocks(const PublishedBlock &block,
       auto value = _Float16(random() % 16 == 0 ? 0x1p-20f : scales(random));
       std::memcpy(at + offset, &value, 2);
     }
-    if (block.halves.empty()) // a power of two
+    for (int offset : block.brains) {
+      float value = scales(random);
+      std::memcpy(at + offset, reinterpret_cast<char *>(&value) + 2, 2);
+    }
+    for (int offset : block.singles) {
+      float value = scales(random) * block.unit;
+      std::memcpy(at + offset, &value, 4);
+    }
+    if (block.halves.empty() && block.brains.empty() &&
+        block.singles.empty()) // a power of two
       at[0] = uint8_t(127 + std::ilogb(scale) + int(random() % 3));
   }
   return all;

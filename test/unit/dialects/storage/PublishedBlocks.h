@@ -6,6 +6,7 @@
 
 #include "dialects/storage/StorageDialect.h"
 
+#include <gtest/gtest.h>
 #include <random>
 #include <vector>
 
@@ -18,13 +19,27 @@ struct PublishedBlock {
   void (*decode)(const uint8_t *block, float *numbers);
   /// Bytes at which an f16 begins, which random bits must not make NaN.
   std::vector<int> halves;
+  /// The same of bf16 and f32.
+  std::vector<int> brains = {}, singles = {};
+  /// Bits that other bytes may have.
+  uint8_t codeBits = 0xff;
+  /// What scales are multiplied by.
+  float unit = 1;
 };
 
 const std::vector<PublishedBlock> &publishedBlocks();
+/// Blocks of GroupedCodes.h, of which the first five and the last are integers.
+const std::vector<PublishedBlock> &groupedBlocks();
 
 /// The storage of that name.
 storage::BlockType typeOf(const PublishedBlock &block,
                           mlir::MLIRContext &context);
+
+/// "q4_0": what a test of the block is called.
+inline std::string
+testName(const testing::TestParamInfo<PublishedBlock> &info) {
+  return info.param.name;
+}
 
 /// Bytes of `count` blocks: codes of any bits, scales of about `scale`, some of them
 /// negative or subnormal.
