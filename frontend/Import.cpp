@@ -3,12 +3,12 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Formats.h"
 #include "frontend/ModuleText.h"
-#include "frontend/QuantisedConfig.h"
 #include "frontend/Weights.h"
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/Adapted.h"
 #include "frontend/gguf/Tokenizer.h"
+#include "frontend/quantised/Methods.h"
 #include "frontend/tokenizer/MergeFiles.h"
 #include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/TokenizerImport.h"
@@ -62,6 +62,9 @@ public:
     if (const JsonValue *name = config->getObject()->find("tokenizer_class");
         name && name->getString())
       tokenizerClass = *reader.getString("tokenizer_class");
+    if (llvm::Error error =
+            readQuantised(reader, context, *model.checkpoint, model.remarks))
+      return error;
     if (llvm::Error error = readFamily(reader))
       return error;
     if (llvm::Error error = addSource(pathOf(kConfigFile), kConfigFile))
@@ -219,7 +222,6 @@ private:
     if (reader.getBoolean("is_encoder_decoder", false))
       reader.reportBeside(
           "expects 'is_encoder_decoder' to be false, but got true");
-    refuseQuantised(reader);
     // The importer finishes the reader, so every other key is asked for first.
     vocabulary = family->readVocabulary(reader, kMostVocabulary);
     mlir::Type declared = readDeclaredType(reader);

@@ -8,6 +8,9 @@ using namespace effc;
 using namespace effc::storage;
 using Codes = GroupedCodes::Codes;
 
+// Of OCP Microscaling Formats 1.0, 5.3.3, in halves.
+static constexpr int64_t kE2M1[] = {0, 1,  2,  3,  4,  6,  8,  12,
+                                    0, -1, -2, -3, -4, -6, -8, -12};
 // What get_4bit_type() of bitsandbytes' functional.py gives, in f32: in units of 2^-27
 // and 2^-31.
 static constexpr int64_t kNF4[] = {-134217728, -93441416, -70474112, -53004928,
@@ -35,9 +38,10 @@ struct ScaleRow {
 } // namespace
 
 static constexpr CodesRow kCodes[] = {
-    {Codes::Integers, "int", 0},      {Codes::IntegersLessZero, "z", 0},
-    {Codes::E4M3, "e4m3", 8},         {Codes::E5M2, "e5m2", 8},
-    {Codes::NF4, "nf4", 4, kNF4, 27}, {Codes::FP4, "fp4", 4, kFP4, 31}};
+    {Codes::Integers, "int", 0},        {Codes::IntegersLessZero, "z", 0},
+    {Codes::E4M3, "e4m3", 8},           {Codes::E5M2, "e5m2", 8},
+    {Codes::E2M1, "e2m1", 4, kE2M1, 1}, {Codes::NF4, "nf4", 4, kNF4, 27},
+    {Codes::FP4, "fp4", 4, kFP4, 31}};
 static constexpr ScaleRow kScales[] = {{FieldKind::Half, "f16", 16},
                                        {FieldKind::Brain, "bf16", 16},
                                        {FieldKind::Single, "f32", 32}};
@@ -53,6 +57,10 @@ static const ScaleRow &rowOf(FieldKind scale) {
 }
 
 int64_t storage::tableUnit(Codes codes) { return rowOf(codes).unit; }
+
+llvm::ArrayRef<int64_t> storage::tableOf(Codes codes) {
+  return rowOf(codes).table;
+}
 
 std::string GroupedCodes::name() const {
   std::string name;

@@ -6,7 +6,8 @@
 //   CODES      int2 .. int8      integers around 0
 //              int2z .. int8z    0, 1, ... less a zero of 0 to 255, one of each block
 //              e4m3, e5m2        numbers of 8 bits
-//              nf4, fp4          entries of bitsandbytes' tables, see tableUnit()
+//              e2m1              numbers of 4 bits, and
+//              nf4, fp4          entries of bitsandbytes' tables: see tableUnit()
 //   ELEMENTS   of a block
 //   SCALE      f16, bf16 or f32
 //
@@ -24,7 +25,7 @@
 namespace effc::storage {
 
 struct GroupedCodes {
-  enum class Codes { Integers, IntegersLessZero, E4M3, E5M2, NF4, FP4 };
+  enum class Codes { Integers, IntegersLessZero, E4M3, E5M2, E2M1, NF4, FP4 };
 
   Codes codes;
   int64_t bits; ///< of a code
@@ -45,6 +46,7 @@ struct GroupedCodes {
 /// description has those multiples: so a scale has to be 2^-unit of that of the table. 0
 /// for codes without a table.
 int64_t tableUnit(GroupedCodes::Codes codes);
+llvm::ArrayRef<int64_t> tableOf(GroupedCodes::Codes codes);
 
 } // namespace effc::storage
 

@@ -208,7 +208,17 @@ llvm::Error Checkpoint::openShards() {
   return llvm::Error::success();
 }
 
+void Checkpoint::replaceTensors(std::vector<std::vector<TensorEntry>> entries) {
+  for (auto [file, own] : llvm::zip_equal(files, entries)) {
+    uint64_t offset = file->getDataOffset();
+    file = std::make_unique<TensorFile>(file->takeFile(),
+                                        TensorTable{std::move(own), offset});
+  }
+  listTensors();
+}
+
 void Checkpoint::listTensors() {
+  tensors.clear();
   for (const auto &[number, file] : llvm::enumerate(files))
     for (const TensorEntry &entry : file->getEntries())
       tensors.push_back({&entry, file.get(), uint32_t(number)});
@@ -336,10 +346,28 @@ logOfNegated(const CheckpointTensor &tensor, llvm::ArrayRef<uint8_t> bytes) {
   return made;
 }
 
+llvm::Expected<std::vector<uint8_t>>
+Checkpoint::makeOfParts(const TensorMaker &maker) const {
+  std::vector<llvm::ArrayRef<uint8_t>> parts;
+  for (const TensorMaker::Part &part : maker.getParts()) {
+    auto bytes = files[part.file]->view(part.entry);
+    if (!bytes)
+      return bytes.takeError();
+    parts.push_back(*bytes);
+  }
+  return maker.make(parts);
+}
+
 /// Fills in bytes that no file has.
-static llvm::Error makeData(const CheckpointTensor &tensor, TensorData &data) {
+llvm::Error Checkpoint::makeData(const CheckpointTensor &tensor,
+                                 TensorData &data) const {
   std::vector<uint8_t> made;
-  if (tensor.entry->numbers == NumberRule::LogOfNegated) {
+  if (tensor.entry->maker) {
+    auto bytes = makeOfParts(*tensor.entry->maker);
+    if (!bytes)
+      return bytes.takeError();
+    made = std::move(*bytes);
+  } else if (tensor.entry->numbers == NumberRule::LogOfNegated) {
     auto numbers = logOfNegated(tensor, data.bytes);
     if (!numbers)
       return numbers.takeError();

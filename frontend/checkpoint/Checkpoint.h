@@ -26,8 +26,8 @@ struct TensorData {
   llvm::ArrayRef<uint8_t> bytes;
   uint32_t file;   // its number among the checkpoint's
   uint64_t offset; // of the bytes in that file
-  /// What holds the bytes where no file has them in this order (RowTurn); null
-  /// where one has.
+  /// What holds the bytes where no file has them in this order (RowTurn, TensorMaker);
+  /// null where one has.
   std::shared_ptr<const std::vector<uint8_t>> made = nullptr;
 };
 
@@ -84,6 +84,10 @@ public:
   void take(llvm::StringRef name) { read.insert(name); }
   /// Marks a tensor as left aside. It need not exist.
   void leaveAside(llvm::StringRef name) { read.insert(name); }
+  /// Has the files hold other tensors, `entries` of each, in which these are parts.
+  /// Nobody has read any yet.
+  void replaceTensors(std::vector<std::vector<TensorEntry>> entries);
+
   /// The tensors neither taken nor left aside, in the order of the files.
   std::vector<llvm::StringRef> getUnread() const;
   /// Fails with the name of the first of them, if any.
@@ -107,6 +111,9 @@ private:
   llvm::Error openShards();
   void listTensors();
   llvm::StringRef nearestTo(llvm::StringRef name) const;
+  llvm::Error makeData(const CheckpointTensor &tensor, TensorData &data) const;
+  llvm::Expected<std::vector<uint8_t>>
+  makeOfParts(const TensorMaker &maker) const;
 
   std::string directory;
   std::string listName;

@@ -26,6 +26,8 @@ enum class NumberRule {
   LogOfNegated
 };
 
+class TensorMaker;
+
 struct TensorEntry {
   std::string name;
   TensorType type;
@@ -37,11 +39,32 @@ struct TensorEntry {
   /// What view() does not undo.
   RowTurn turned = {};
   NumberRule numbers = NumberRule::AsStored;
+  /// What makes the tensor of several; null where its bytes lie together.
+  std::shared_ptr<const TensorMaker> maker = nullptr;
 
   /// Whether the bytes in the file are not the tensor's.
   bool isMade() const {
-    return !turned.isNone() || numbers != NumberRule::AsStored;
+    return maker || !turned.isNone() || numbers != NumberRule::AsStored;
   }
+};
+
+/// A tensor whose bytes no file has, made of tensors of a checkpoint.
+class TensorMaker {
+public:
+  struct Part {
+    uint32_t file; ///< its number among the checkpoint's
+    TensorEntry entry;
+  };
+
+  virtual ~TensorMaker() = default;
+  const std::vector<Part> &getParts() const { return parts; }
+  /// The bytes of the tensor, of those of all parts. Fails, by the part's name, where
+  /// numbers of a part are none that the tensor can have.
+  virtual llvm::Expected<std::vector<uint8_t>>
+  make(llvm::ArrayRef<llvm::ArrayRef<uint8_t>> bytes) const = 0;
+
+protected:
+  std::vector<Part> parts;
 };
 
 /// A shape as messages write it: "3x4", "scalar".
@@ -65,6 +88,8 @@ public:
   TensorFile(std::unique_ptr<MappedFile> file, TensorTable table);
 
   const MappedFile &getFile() const { return *file; }
+  /// The file, for another table of its tensors; nothing of this is used afterwards.
+  std::unique_ptr<MappedFile> takeFile() { return std::move(file); }
   llvm::ArrayRef<TensorEntry> getEntries() const { return table.entries; }
   /// Null where there is no such tensor.
   const TensorEntry *find(llvm::StringRef name) const;

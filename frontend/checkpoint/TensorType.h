@@ -5,6 +5,8 @@
 
 #include "frontend/checkpoint/ElementType.h"
 
+#include <string>
+
 namespace effc::frontend {
 
 class TensorType {
@@ -14,10 +16,9 @@ public:
       : name(frontend::getName(element)), element(element) {}
 
   /// Blocks that lie as the storage `storage` says (dialects/storage/Formats.h:
-  /// "q8_0"). A file calls them `name`. Where `storage` is none that is known,
+  /// "q8_0"). A file, or what is made of one, calls them `name`. Where `storage` is none that is known,
   /// nothing reads the numbers, and a weight of the type is refused by its name.
-  static TensorType ofBlocks(llvm::StringLiteral name,
-                             llvm::StringLiteral storage) {
+  static TensorType ofBlocks(llvm::StringRef name, llvm::StringRef storage) {
     return TensorType(name, storage);
   }
 
@@ -38,9 +39,9 @@ private:
   TensorType(llvm::StringRef name, llvm::StringRef storage)
       : name(name), blocks(storage) {}
 
-  llvm::StringRef name;
+  std::string name;
   std::optional<ElementType> element; // none: blocks
-  llvm::StringRef blocks;
+  std::string blocks;
 };
 
 /// The numbers that `bytes` of a tensor hold, at any alignment. Exact in double;

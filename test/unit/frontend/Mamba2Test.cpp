@@ -453,7 +453,8 @@ TEST_F(Mamba2Test, UnknownKeys) {
             "the model; where nothing depends on it, --allow rope_theta");
   EXPECT_EQ(importingWith("quantization_config", "{}"),
             "config.json: 'quantization_config' says that the weights are "
-            "quantised, which is not read: take the unquantised "
+            "quantised, which is not read (what is: awq, bitsandbytes, "
+            "compressed-tensors, fbgemm_fp8, fp8, gptq): take the unquantised "
             "checkpoint from which this one was made, or write its weights in "
             "bf16, f16 or f32; where they "
             "are so already, --allow quantization_config");

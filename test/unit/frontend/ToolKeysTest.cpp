@@ -174,20 +174,40 @@ TEST_F(ToolKeysTest, AMisspeltKeyIsTold) {
 
 TEST_F(ToolKeysTest, QuantisedWeightsAreNamed) {
   const std::pair<json, const char *> kKinds[] = {
+      {{{"quant_method", "aqlm"}, {"nbits_per_codebook", 16}}, " ('aqlm')"},
+      {{{"quant_method", "eetq"}, {"weights", "int8"}}, " ('eetq', 'int8')"},
+      {{{"quant_method", "hqq"}, {"nbits", 4}}, " ('hqq', 4 bits)"},
+      {{{"bits", 3}, {"group_size", 64}}, " (3 bits)"},
+      {json::object(), ""}};
+  for (const auto &[value, told] : kKinds)
+    EXPECT_EQ(importWith("quantization_config", value),
+              "config.json: 'quantization_config' says that the weights are "
+              "quantised" +
+                  std::string(told) +
+                  ", which is not read (what is: awq, bitsandbytes, "
+                  "compressed-tensors, fbgemm_fp8, fp8, gptq): take the "
+                  "unquantised checkpoint from which this one was made, or "
+                  "write its weights in bf16, f16 or f32; where they are so "
+                  "already, --allow quantization_config");
+  // MLX's key.
+  EXPECT_EQ(importWith("quantization", {{"bits", 4}, {"group_size", 64}})
+                .find("config.json: 'quantization' says that the weights are "
+                      "quantised (4 bits), which is not read"),
+            0u);
+  // Those that are read are known of their tensors.
+  const std::pair<json, const char *> kRead[] = {
       {{{"quant_method", "gptq"}, {"bits", 4}}, "'gptq', 4 bits"},
       {{{"quant_method", "bitsandbytes"}, {"load_in_8bit", true}},
        "'bitsandbytes', 8 bits"},
-      {{{"quant_method", "fp8"}, {"fmt", "e4m3"}}, "'fp8', 'e4m3'"},
-      {{{"bits", 3}, {"group_size", 64}}, "3 bits"}};
-  for (const auto &[value, told] : kKinds)
+      {{{"quant_method", "fp8"}, {"fmt", "e4m3"}}, "'fp8', 'e4m3'"}};
+  for (const auto &[value, told] : kRead)
     EXPECT_EQ(importWith("quantization_config", value),
               "config.json: 'quantization_config' says that the weights are "
               "quantised (" +
                   std::string(told) +
-                  "), which is not read: take the unquantised "
-                  "checkpoint from which this one was made, or write its "
-                  "weights in bf16, f16 or f32; where "
-                  "they are so already, --allow quantization_config");
+                  "), but how each is stored is known of tensors alone, and "
+                  "there are none: where those of another type may stand for "
+                  "them, --allow quantization_config");
   allow = {"quantization_config"};
   EXPECT_EQ(importWith("quantization_config", kKinds[0].first), "success");
 }

@@ -1,0 +1,171 @@
+// GPTQ (AutoGPTQ, GPTQModel): codes of b bits run down a column in words of 32 bits.
+//
+//   X.qweight I32 [K b / 32, N]   X.qzeros I32 [G, N b / 32]   X.scales [G, N]
+//   X.g_idx   I32 [K]             the group of each input
+//
+//   w[n, k] = scales[g, n] (q[n, k] - z[g, n])
+//
+// The first format stores z - 1, the second z. Source: qlinear modules of both libraries;
+// the numbers are the same in transformers' and llama.cpp's readers.
+#include "frontend/quantised/Methods.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace effc::frontend;
+using Axis = PackedIntegers::Axis;
+
+namespace {
+
+struct Gptq {
+  unsigned bits;
+  int64_t groupSize; ///< -1: all inputs
+  bool storesZeros;  ///< else one less
+  bool isOrdered;    ///< inputs were sorted (`desc_act`)
+
+  llvm::Error adapt(QuantisedTensors &tensors) const;
+  llvm::Error adapt(QuantisedTensors &tensors, llvm::StringRef stem) const;
+  llvm::Error checkGroups(QuantisedTensors &tensors, llvm::StringRef stem,
+                          uint64_t inputs, uint64_t group) const;
+};
+
+} // namespace
+
+llvm::Error Gptq::checkGroups(QuantisedTensors &tensors, llvm::StringRef stem,
+                              uint64_t inputs, uint64_t group) const {
+  std::string name = (stem + ".g_idx").str();
+  if (!tensors.find(name)) {
+    if (!isOrdered)
+      return llvm::Error::success();
+    return refuse("config.json: quantization_config: 'desc_act' says that "
+                  "inputs have groups of their own, but there is no " +
+                  quote(name));
+  }
+  return tensors.checkGroups(name, inputs, group);
+}
+
+llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
+  auto codes = tensors.part((stem + ".qweight").str(), {ElementType::I32});
+  if (!codes)
+    return codes.takeError();
+  llvm::ArrayRef<uint64_t> shape = codes->entry.shape;
+  if (shape.size() != 2 || shape[0] * 32 % bits != 0)
+    return tensors.refuse(*codes, "expects two dimensions, words of whole "
+                                  "codes of " +
+                                      llvm::Twine(bits) + " bits, but got " +
+                                      describeShape(shape));
+  uint64_t inputs = shape[0] * 32 / bits, outputs = shape[1];
+  uint64_t group = groupSize < 0 ? inputs : uint64_t(groupSize),
+           groups = llvm::divideCeil(inputs, group);
+  if (outputs * bits % 32 != 0)
+    return tensors.refuse(*codes, "expects outputs whose zeros fill words of "
+                                  "32 bits, but got " +
+                                      llvm::Twine(outputs) + " of " +
+                                      llvm::Twine(bits) + " bits");
+  std::string why = "a scale for each group of " + std::to_string(group) +
+                    " of " + std::to_string(inputs) + " inputs";
+  auto scales =
+      tensors.part((stem + ".scales").str(),
+                   {ElementType::F16, ElementType::BF16, ElementType::F32},
+                   {groups, outputs}, why);
+  if (!scales)
+    return scales.takeError();
+  auto zeros =
+      tensors.part((stem + ".qzeros").str(), {ElementType::I32},
+                   {groups, outputs * bits / 32}, "a zero for each scale");
+  if (!zeros)
+    return zeros.takeError();
+  if (llvm::Error error = checkGroups(tensors, stem, inputs, group))
+    return error;
+  QuantisedMatrix::Description matrix;
+  matrix.codes = QuantisedMatrix::Codes::IntegersLessZero;
+  matrix.packed = {.rows = outputs,
+                   .columns = inputs,
+                   .bits = bits,
+                   .packed = Axis::Columns,
+                   .packedStride = outputs,
+                   .otherStride = 1};
+  matrix.grid = {.rowsEach = 1,
+                 .columnsEach = group,
+                 .rowStride = 1,
+                 .columnStride = outputs};
+  matrix.scaleType = scales->entry.type.getElement();
+  matrix.scaleCount = groups * outputs;
+  matrix.zeros = PackedIntegers{.rows = outputs,
+                                .columns = groups,
+                                .bits = bits,
+                                .packed = Axis::Rows,
+                                .packedStride = 1,
+                                .otherStride = outputs * bits / 32};
+  matrix.zeroBias = storesZeros ? 0 : 1;
+  return tensors.define((stem + ".weight").str(), matrix,
+                        {*codes, *scales, *zeros});
+}
+
+llvm::Error Gptq::adapt(QuantisedTensors &tensors) const {
+  for (const std::string &stem : tensors.stemsOf(".qweight"))
+    if (llvm::Error error = adapt(tensors, stem))
+      return error;
+  return llvm::Error::success();
+}
+
+QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
+  Gptq gptq;
+  int64_t bits = config.requireInteger("bits", 2, 8);
+  if (!llvm::is_contained({2, 3, 4, 8}, bits))
+    config.report("expects 'bits' to be 2, 3, 4 or 8, but got " +
+                  llvm::Twine(bits));
+  gptq.bits = unsigned(bits);
+  constexpr int64_t kMostGroup = int64_t(1) << 24;
+  gptq.groupSize = config.requireInteger("group_size", -1, kMostGroup);
+  if (gptq.groupSize == 0)
+    config.report("expects 'group_size' to be -1 or 1 and more, but got 0");
+  gptq.isOrdered = config.getBoolean("desc_act", false);
+  // Newer tools have one word under two keys.
+  gptq.storesZeros = false;
+  for (llvm::StringRef key : {"format", "checkpoint_format"})
+    if (config.isSet(key))
+      if (const std::string *format = config.getString(key)) {
+        gptq.storesZeros |= *format == "gptq_v2";
+        if (*format != "gptq" && *format != "gptq_v2")
+          config.report("expects " + quote(key) +
+                        " to be \"gptq\" or \"gptq_v2\", but got " +
+                        quote(*format, '"'));
+      }
+  if (const std::string *type = config.getString("pack_dtype");
+      type && *type != "int32")
+    config.report("expects 'pack_dtype' to be \"int32\", but got " +
+                  quote(*type, '"'));
+  config.expectNone({"is_marlin_format", "dynamic"}, "a matrix is like others");
+  // How it was made, or which code runs it.
+  config.ignore({"sym",
+                 "damp_percent",
+                 "damp_auto_increment",
+                 "static_groups",
+                 "true_sequential",
+                 "lm_head",
+                 "model_name_or_path",
+                 "model_file_base_name",
+                 "meta",
+                 "batch_size",
+                 "pad_token_id",
+                 "max_input_length",
+                 "use_cuda_fp16",
+                 "use_exllama",
+                 "disable_exllama",
+                 "exllama_config",
+                 "cache_block_outputs",
+                 "module_name_preceding_first_block",
+                 "backend",
+                 "tokenizer",
+                 "modules_in_block_to_quantize",
+                 "block_name_to_quantize",
+                 "dataset",
+                 "model_seqlen",
+                 "act_group_aware",
+                 "mse",
+                 "method",
+                 "modules_to_not_convert"});
+  return [gptq](QuantisedTensors &tensors) { return gptq.adapt(tensors); };
+}

@@ -1,0 +1,133 @@
+#include "frontend/quantised/QuantisedMatrix.h"
+
+#include "dialects/storage/Formats.h"
+#include "frontend/checkpoint/Refusal.h"
+#include "runtime/abi/NarrowFloats.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+using namespace effc::frontend;
+using effc::storage::FieldKind;
+using effc::storage::GroupedCodes;
+
+uint64_t effc::frontend::blockElements(uint64_t group, uint64_t columns) {
+  uint64_t common = std::gcd(group, columns);
+  // Panels have blocks of 32 (dialects/storage/Panels.h), planes of codes 8.
+  for (uint64_t step : {32, 8, 2, 1})
+    for (uint64_t each = QuantisedMatrix::kMostElements / step * step; each > 0;
+         each -= step)
+      if (common % each == 0)
+        return each;
+  return 1;
+}
+
+float effc::frontend::numberOfE4M3(uint8_t bits) {
+  // An f16 but for its bias, and for its one NaN.
+  return (bits & 0x7f) == 0x7f
+             ? std::nanf("")
+             : 256 * rt::fromF16(
+                         uint16_t((bits & 0x80) << 8 | (bits & 0x7f) << 7));
+}
+
+static bool isPower(ElementType type) {
+  return type == ElementType::F8E8M0 || type == ElementType::U8;
+}
+
+static GroupedCodes groupedOf(const QuantisedMatrix::Description &is,
+                              uint64_t elements) {
+  FieldKind scale = is.scaleType == ElementType::F16    ? FieldKind::Half
+                    : is.scaleType == ElementType::BF16 ? FieldKind::Brain
+                                                        : FieldKind::Single;
+  return {is.codes, int64_t(is.packed.bits), int64_t(elements), scale};
+}
+
+QuantisedMatrix::QuantisedMatrix(mlir::MLIRContext &context,
+                                 Description description,
+                                 std::vector<Part> ofParts)
+    : is(std::move(description)) {
+  parts = std::move(ofParts);
+  name = is.storage.str();
+  if (name.empty())
+    name = groupedOf(is, blockElements(is.grid.columnsEach, is.packed.columns))
+               .name();
+  auto type = llvm::cast<storage::BlockType>(storage::formatOf(name, &context));
+  elements = uint64_t(type.getElements());
+  blockBytes = uint64_t(type.getBytes());
+  assembler.emplace(type);
+}
+
+/// The bits of all scales as blocks have them.
+llvm::Expected<std::vector<uint32_t>>
+QuantisedMatrix::readScales(Bytes bytes) const {
+  std::vector<uint32_t> scales(is.scaleCount);
+  if (is.scales) {
+    auto made = is.scales(bytes);
+    if (!made)
+      return made.takeError();
+    scales = std::move(*made);
+  } else {
+    uint64_t each = getBits(is.scaleType) / 8;
+    for (uint64_t i = 0; i < scales.size(); ++i)
+      std::memcpy(&scales[i], bytes[1].data() + i * each, each);
+    if (is.storage.empty() && isPower(is.scaleType))
+      for (uint32_t &scale : scales)
+        scale =
+            scale == 255
+                ? std::bit_cast<uint32_t>(std::nanf(""))
+                : std::bit_cast<uint32_t>(std::ldexp(1.0f, int(scale) - 127));
+  }
+  // What tables are multiples of.
+  auto unit = is.storage.empty() ? int(storage::tableUnit(is.codes)) : 0;
+  if (unit != 0)
+    for (auto [i, scale] : llvm::enumerate(scales)) {
+      auto number = std::bit_cast<float>(scale);
+      float smaller = std::ldexp(number, -unit);
+      if (std::isfinite(number) && std::ldexp(smaller, unit) != number)
+        return refuse("tensor " + quote(parts[1].entry.name) +
+                      ": expects scales of 2^" + llvm::Twine(unit - 126) +
+                      " or more, or 0, but got " + std::to_string(number) +
+                      " as number " + llvm::Twine(i));
+      scale = std::bit_cast<uint32_t>(smaller);
+    }
+  return scales;
+}
+
+llvm::Expected<std::vector<uint8_t>> QuantisedMatrix::make(Bytes bytes) const {
+  auto scales = readScales(bytes);
+  if (!scales)
+    return scales.takeError();
+  uint64_t rows = is.packed.rows, columns = is.packed.columns;
+  std::vector<uint8_t> blocks(rows * columns / elements * blockBytes),
+      codes(columns), zeros(is.zeros ? is.zeros->columns : 0);
+  auto at = llvm::MutableArrayRef<uint8_t>(blocks);
+  for (uint64_t row = 0; row < rows; ++row) {
+    is.packed.readRow(bytes[0], row, codes);
+    if (is.flipped)
+      for (uint8_t &code : codes)
+        code ^= is.flipped;
+    if (is.zeros)
+      is.zeros->readRow(bytes[2], row, zeros);
+    for (uint64_t column = 0; column < columns; column += elements) {
+      unsigned zero = 0;
+      if (is.zeros) {
+        uint64_t group = column / is.grid.columnsEach;
+        zero = unsigned(zeros[group] ^ is.flippedZero) + is.zeroBias;
+        // What is one more than all codes is no code: a writer may have meant 0.
+        if (zero >> is.zeros->bits != 0)
+          return refuse("tensor " + quote(parts[2].entry.name) +
+                        ": expects zeros below " +
+                        llvm::Twine(1 << is.zeros->bits) + ", but got " +
+                        llvm::Twine(zero) + " in row " + llvm::Twine(row) +
+                        " of the matrix, group " + llvm::Twine(group));
+      }
+      assembler->write(llvm::ArrayRef(codes).slice(column, elements),
+                       (*scales)[is.grid.indexOf(row, column)], uint8_t(zero),
+                       at.take_front(blockBytes));
+      at = at.drop_front(blockBytes);
+    }
+  }
+  return blocks;
+}

@@ -1,0 +1,174 @@
+#include "frontend/quantised/QuantisedTensors.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace effc::frontend;
+
+std::vector<std::string>
+QuantisedTensors::stemsOf(llvm::StringRef suffix) const {
+  std::vector<std::string> stems;
+  for (const auto &file : checkpoint.getFiles())
+    for (const TensorEntry &entry : file->getEntries())
+      if (llvm::StringRef name = entry.name; name.consume_back(suffix))
+        stems.push_back(name.str());
+  llvm::sort(stems);
+  return stems;
+}
+
+const TensorEntry *QuantisedTensors::find(llvm::StringRef name) const {
+  const CheckpointTensor *tensor = checkpoint.find(name);
+  return tensor ? tensor->entry : nullptr;
+}
+
+static std::string join(llvm::ArrayRef<ElementType> types) {
+  std::string text;
+  for (auto [i, type] : llvm::enumerate(types))
+    text += (i == 0                  ? ""
+             : i + 1 == types.size() ? " or "
+                                     : ", ") +
+            getName(type).str();
+  return text;
+}
+
+llvm::Error QuantisedTensors::refuse(const Part &part,
+                                     const llvm::Twine &message) const {
+  const auto &file = checkpoint.getFiles()[part.file];
+  return frontend::refuse(file->getFile().getName() + ": tensor " +
+                          quote(part.entry.name) + ": " + message);
+}
+
+llvm::Expected<QuantisedTensors::Part>
+QuantisedTensors::part(llvm::StringRef name,
+                       llvm::ArrayRef<ElementType> types) {
+  auto tensor = checkpoint.get(name);
+  if (!tensor)
+    return tensor.takeError();
+  Part part{tensor->fileNumber, *tensor->entry};
+  if (llvm::none_of(types, [&](ElementType type) {
+        return part.entry.type == TensorType(type);
+      }))
+    return refuse(part, "expects elements of " + join(types) + ", but got " +
+                            part.entry.type.getName());
+  taken.insert(name);
+  return part;
+}
+
+llvm::Error QuantisedTensors::checkShape(const Part &part,
+                                         llvm::ArrayRef<uint64_t> shape,
+                                         llvm::StringRef why) const {
+  if (llvm::ArrayRef(part.entry.shape) == shape)
+    return llvm::Error::success();
+  return refuse(part, "expects shape " + describeShape(shape) + " (" + why +
+                          "), but got " + describeShape(part.entry.shape));
+}
+
+llvm::Expected<QuantisedTensors::Part>
+QuantisedTensors::part(llvm::StringRef name, llvm::ArrayRef<ElementType> types,
+                       llvm::ArrayRef<uint64_t> shape, llvm::StringRef why) {
+  auto found = part(name, types);
+  if (found)
+    if (llvm::Error error = checkShape(*found, shape, why))
+      return error;
+  return found;
+}
+
+llvm::Expected<llvm::ArrayRef<uint8_t>>
+QuantisedTensors::read(const Part &part) const {
+  return checkpoint.getFiles()[part.file]->view(part.entry);
+}
+
+llvm::Error QuantisedTensors::define(llvm::StringRef name,
+                                     const QuantisedMatrix::Description &matrix,
+                                     llvm::ArrayRef<Part> parts) {
+  if (find(name) && !taken.contains(name))
+    return frontend::refuse("tensor " + quote(name) +
+                            " is there beside its codes, " +
+                            quote(parts.front().entry.name));
+  auto maker = std::make_shared<QuantisedMatrix>(context, matrix, parts.vec());
+  Part made = parts.front();
+  made.entry.name = name.str();
+  made.entry.type =
+      TensorType::ofBlocks(maker->storageName(), maker->storageName());
+  made.entry.shape = {matrix.packed.rows, matrix.packed.columns};
+  made.entry.maker = std::move(maker);
+  defined.push_back(std::move(made));
+  return llvm::Error::success();
+}
+
+llvm::Error QuantisedTensors::checkGroups(llvm::StringRef name, uint64_t inputs,
+                                          uint64_t group) {
+  auto groups =
+      part(name, {ElementType::I32}, {inputs}, "the group of each input");
+  if (!groups)
+    return groups.takeError();
+  auto bytes = read(*groups);
+  if (!bytes)
+    return bytes.takeError();
+  auto count = int64_t(llvm::divideCeil(inputs, group));
+  std::optional<uint64_t> elsewhere;
+  for (uint64_t k = 0; k < inputs; ++k) {
+    auto found =
+        int32_t(llvm::support::endian::read32le(bytes->data() + 4 * k));
+    if (found < 0 || found >= count)
+      return refuse(*groups, "expects groups of 0 to " +
+                                 llvm::Twine(count - 1) + ", but got " +
+                                 llvm::Twine(found) + " of input " +
+                                 llvm::Twine(k));
+    if (!elsewhere && uint64_t(found) != k / group)
+      elsewhere = k;
+  }
+  if (elsewhere)
+    return refuse(*groups,
+                  "expects input " + llvm::Twine(*elsewhere) + " in group " +
+                      llvm::Twine(*elsewhere / group) +
+                      ", as inputs lie, but it is in another: an order of "
+                      "activations ('desc_act') is not read; take a checkpoint "
+                      "that was made without it");
+  return llvm::Error::success();
+}
+
+void QuantisedTensors::leaveAside(llvm::ArrayRef<llvm::StringRef> suffixes) {
+  for (const auto &file : checkpoint.getFiles())
+    for (const TensorEntry &entry : file->getEntries())
+      if (!taken.contains(entry.name) &&
+          llvm::any_of(suffixes, [&](llvm::StringRef suffix) {
+            return llvm::StringRef(entry.name).ends_with(suffix);
+          }))
+        aside.insert(entry.name);
+}
+
+void QuantisedTensors::replace(Checkpoint &checkpoint, Remarks &remarks) {
+  std::vector<std::vector<TensorEntry>> entries(checkpoint.getFiles().size());
+  std::string firstAside;
+  for (auto [file, own] : llvm::zip_equal(checkpoint.getFiles(), entries))
+    for (const TensorEntry &entry : file->getEntries()) {
+      if (aside.contains(entry.name) &&
+          (firstAside.empty() || entry.name < firstAside))
+        firstAside = entry.name;
+      if (!taken.contains(entry.name) && !aside.contains(entry.name))
+        own.push_back(entry);
+    }
+  llvm::MapVector<llvm::StringRef, size_t> storages;
+  for (Part &made : defined) {
+    ++storages[made.entry.type.getName()];
+    entries[made.file].push_back(made.entry);
+  }
+  llvm::append_range(remarks, this->remarks);
+  for (const auto &[storage, count] : storages)
+    remarks.push_back(std::to_string(count) +
+                      (count == 1 ? " quantised matrix is read as "
+                                  : " quantised matrices are read as ") +
+                      storage.str() + ", number for number");
+  if (!firstAside.empty())
+    remarks.push_back(
+        "tensor " + quote(firstAside) +
+        (aside.size() == 1
+             ? ""
+             : " and " + std::to_string(aside.size() - 1) + " like it") +
+        (aside.size() == 1 ? " is" : " are") +
+        " left aside: activations, keys and values are not rounded");
+  checkpoint.replaceTensors(std::move(entries));
+}

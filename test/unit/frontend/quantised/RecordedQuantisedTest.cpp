@@ -1,0 +1,95 @@
+// A matrix in each layout, as the public libraries wrote it, is read as the numbers that
+// they say it holds (test/goldens/make_quantised.py), to the bit.
+#include "dialects/storage/Formats.h"
+#include "dialects/storage/Storage.h"
+#include "frontend/quantised/Methods.h"
+#include "test/unit/frontend/Outcome.h"
+
+#include "mlir/IR/MLIRContext.h"
+
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::frontend;
+using namespace effc::test;
+
+namespace {
+
+struct Kind {
+  const char *folder, *storage;
+};
+
+class RecordedQuantisedTest : public testing::TestWithParam<Kind> {
+protected:
+  static std::unique_ptr<Checkpoint> open(const std::string &file) {
+    std::vector<std::unique_ptr<TensorFile>> files;
+    files.push_back(llvm::cantFail(TensorFile::open(
+        std::string(EFFC_GOLDENS "/quantised/") + GetParam().folder + "/" +
+            file,
+        file)));
+    return Checkpoint::of("", std::move(files));
+  }
+
+  mlir::MLIRContext context;
+};
+
+// The largest blocks that 32 divides, or 8; the group of them where that is smaller.
+const Kind kKinds[] = {{"awq", "int4z_32_f16"},
+                       {"bnb_fp4_across_rows", "fp4_16_f32"},
+                       {"bnb_nf4", "nf4_64_f32"},
+                       {"bnb_nf4_nested", "nf4_32_f32"},
+                       {"ct_float_block", "e4m3_8_bf16"},
+                       {"ct_float_channel", "e4m3_64_bf16"},
+                       {"ct_float_tensor", "e4m3_40_f32"},
+                       {"ct_int3_group_zeros", "int3z_32_f32"},
+                       {"ct_int4_channel_zeros", "int4z_36_f16"},
+                       {"ct_int4_group", "int4_32_bf16"},
+                       {"ct_int8_channel", "int8_40_bf16"},
+                       {"ct_int8_group_zeros", "int8z_32_bf16"},
+                       {"ct_int8_packed", "int8_64_bf16"},
+                       {"ct_mxfp4", "mxfp4"},
+                       {"ct_nvfp4", "e2m1_16_f32"},
+                       {"fp8_blocks", "e4m3_8_f32"},
+                       {"fp8_blocks_bf16", "e5m2_32_bf16"},
+                       {"gptq2", "int2z_64_f16"},
+                       {"gptq3", "int3z_16_f16"},
+                       {"gptq4", "int4z_32_f16"},
+                       {"gptq8_v2", "int8z_32_f16"}};
+
+} // namespace
+
+TEST_P(RecordedQuantisedTest, GivesTheLibrarysNumbers) {
+  auto checkpoint = open("model.safetensors");
+  JsonValue config = llvm::cantFail(
+      readJsonObject(std::string(EFFC_GOLDENS "/quantised/") +
+                         GetParam().folder + "/config.json",
+                     "config.json"));
+  ConfigReader reader("config.json", *config.getObject());
+  Remarks remarks;
+  ASSERT_EQ(outcome(readQuantised(reader, context, *checkpoint, remarks)),
+            "success");
+  ASSERT_EQ(outcome(reader.finish()), "success");
+  EXPECT_EQ(remarks,
+            Remarks{std::string("1 quantised matrix is read as ") +
+                    GetParam().storage + ", number for number"});
+
+  constexpr llvm::StringLiteral kName = "layers.0.proj.weight";
+  auto expectedFile = open("expected.safetensors");
+  TensorData expected = llvm::cantFail(expectedFile->getData(kName)),
+             found = llvm::cantFail(checkpoint->getData(kName));
+  EXPECT_EQ(found.shape, expected.shape);
+  EXPECT_EQ(found.type.getName(), GetParam().storage);
+  EXPECT_TRUE(found.made);
+  auto numbers = readNumbers<float>(found.type, found.bytes, &context);
+  // -0 of a table with two zeros is +0 here.
+  EXPECT_EQ(numbers,
+            readNumbers<float>(expected.type, expected.bytes, &context));
+  // It is the only tensor, and no part of it is left.
+  checkpoint->take(kName);
+  EXPECT_EQ(outcome(checkpoint->checkAllRead()), "success");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RecordedQuantisedTest,
+                         testing::ValuesIn(kKinds), [](const auto &info) {
+                           return std::string(info.param.folder);
+                         });
