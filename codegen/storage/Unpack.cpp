@@ -195,18 +195,24 @@ Value Run::constant(float value, int64_t count) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-// An entry of a table, as f32 (STORED6), by a chain of choices: a table is short,
-// and needs no memory of its own.
+// An entry of a table, as f32 (STORED6): bit after bit chooses between halves of what
+// is left. A table is short, and needs no memory of its own.
 Value Run::lookup(FieldAttr field, Value bits, int64_t count) {
-  Value result = constant(float(field.getTable().back()), count);
-  for (auto [i, entry] : llvm::enumerate(field.getTable().drop_back())) {
-    Value is =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, bits,
-                              constant(b.getI32Type(), count, int64_t(i)));
-    result = arith::SelectOp::create(b, loc, is, constant(float(entry), count),
-                                     result);
+  SmallVector<Value> left;
+  for (int64_t entry : field.getTable())
+    left.push_back(constant(float(entry), count));
+  for (int64_t bit = 0; left.size() > 1; ++bit) {
+    Type i32 = b.getI32Type();
+    Value masked = arith::AndIOp::create(
+        b, loc, bits, constant(i32, count, int64_t(1) << bit));
+    Value isSet = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne,
+                                        masked, constant(i32, count, 0));
+    for (size_t i = 0; i < left.size() / 2; ++i)
+      left[i] =
+          arith::SelectOp::create(b, loc, isSet, left[2 * i + 1], left[2 * i]);
+    left.resize(left.size() / 2);
   }
-  return result;
+  return left.front();
 }
 
 Value Run::widenHalf(Value bits, Type element, int64_t count) {

@@ -21,9 +21,8 @@ static llvm::Error adapt(QuantisedTensors &tensors, llvm::StringRef stem,
   auto codes = tensors.part((stem + ".qweight").str(), {ElementType::I32});
   if (!codes)
     return codes.takeError();
-  if (codes->entry.shape.size() != 2)
-    return tensors.refuse(*codes, "expects two dimensions, but got " +
-                                      describeShape(codes->entry.shape));
+  if (llvm::Error error = tensors.checkMatrix(*codes))
+    return error;
   uint64_t inputs = codes->entry.shape[0], words = codes->entry.shape[1],
            outputs = words * 8;
   uint64_t group = groupSize < 0 ? inputs : uint64_t(groupSize);

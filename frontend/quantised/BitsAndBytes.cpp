@@ -224,9 +224,8 @@ static llvm::Error adaptEightBits(QuantisedTensors &tensors,
   auto codes = tensors.part((stem + ".weight").str(), {ElementType::I8});
   if (!codes)
     return codes.takeError();
-  if (codes->entry.shape.size() != 2)
-    return tensors.refuse(*codes, "expects two dimensions, but got " +
-                                      describeShape(codes->entry.shape));
+  if (llvm::Error error = tensors.checkMatrix(*codes))
+    return error;
   uint64_t outputs = codes->entry.shape[0], inputs = codes->entry.shape[1];
   auto scales = tensors.part((stem + ".SCB").str(), {ElementType::F32},
                              {outputs}, "a scale for each output");

@@ -115,9 +115,8 @@ llvm::Error Module::readHalves() {
   auto codes = tensors.part(nameOf(".weight_packed"), {ElementType::U8});
   if (!codes)
     return codes.takeError();
-  if (codes->entry.shape.size() != 2)
-    return tensors.refuse(*codes, "expects two dimensions, but got " +
-                                      describeShape(codes->entry.shape));
+  if (llvm::Error error = tensors.checkMatrix(*codes))
+    return error;
   outputs = codes->entry.shape[0], inputs = codes->entry.shape[1] * 2;
   matrix.packed = {.rows = outputs,
                    .columns = inputs,
@@ -143,9 +142,8 @@ llvm::Error Module::readCodes() {
                             {isFloat ? ElementType::F8E4M3 : ElementType::I8});
   if (!codes)
     return codes.takeError();
-  if (codes->entry.shape.size() != 2)
-    return tensors.refuse(*codes, "expects two dimensions, but got " +
-                                      describeShape(codes->entry.shape));
+  if (llvm::Error error = tensors.checkMatrix(*codes))
+    return error;
   outputs = codes->entry.shape[0], inputs = codes->entry.shape[1];
   matrix.packed = PackedIntegers::bytes(outputs, inputs);
   if (isFloat)

@@ -34,9 +34,8 @@ static llvm::Error adapt(QuantisedTensors &tensors, llvm::StringRef stem,
   auto codes = tensors.part((stem + ".weight").str(), kNumbers);
   if (!codes)
     return codes.takeError();
-  if (codes->entry.shape.size() != 2)
-    return tensors.refuse(*codes, "expects two dimensions, but got " +
-                                      describeShape(codes->entry.shape));
+  if (llvm::Error error = tensors.checkMatrix(*codes))
+    return error;
   uint64_t outputs = codes->entry.shape[0], inputs = codes->entry.shape[1];
   rows = rows ? rows : outputs;
   columns = columns ? columns : inputs;

@@ -49,10 +49,11 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
   auto codes = tensors.part((stem + ".qweight").str(), {ElementType::I32});
   if (!codes)
     return codes.takeError();
+  if (llvm::Error error = tensors.checkMatrix(*codes))
+    return error;
   llvm::ArrayRef<uint64_t> shape = codes->entry.shape;
-  if (shape.size() != 2 || shape[0] * 32 % bits != 0)
-    return tensors.refuse(*codes, "expects two dimensions, words of whole "
-                                  "codes of " +
+  if (shape[0] * 32 % bits != 0)
+    return tensors.refuse(*codes, "expects words of whole codes of " +
                                       llvm::Twine(bits) + " bits, but got " +
                                       describeShape(shape));
   uint64_t inputs = shape[0] * 32 / bits, outputs = shape[1];
@@ -99,6 +100,8 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
                                 .packedStride = 1,
                                 .otherStride = outputs * bits / 32};
   matrix.zeroBias = storesZeros ? 0 : 1;
+  if (llvm::Error error = tensors.leaveZerosAside((stem + ".bias").str()))
+    return error;
   return tensors.define((stem + ".weight").str(), matrix,
                         {*codes, *scales, *zeros});
 }

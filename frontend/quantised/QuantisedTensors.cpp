@@ -65,6 +65,14 @@ llvm::Error QuantisedTensors::checkShape(const Part &part,
                           "), but got " + describeShape(part.entry.shape));
 }
 
+llvm::Error QuantisedTensors::checkMatrix(const Part &part) const {
+  llvm::ArrayRef<uint64_t> shape = part.entry.shape;
+  if (shape.size() == 2 && shape[0] > 0 && shape[1] > 0)
+    return llvm::Error::success();
+  return refuse(part, "expects two dimensions of 1 or more, but got " +
+                          describeShape(shape));
+}
+
 llvm::Expected<QuantisedTensors::Part>
 QuantisedTensors::part(llvm::StringRef name, llvm::ArrayRef<ElementType> types,
                        llvm::ArrayRef<uint64_t> shape, llvm::StringRef why) {
@@ -130,6 +138,18 @@ llvm::Error QuantisedTensors::checkGroups(llvm::StringRef name, uint64_t inputs,
   return llvm::Error::success();
 }
 
+llvm::Error QuantisedTensors::leaveZerosAside(llvm::StringRef bias) {
+  const CheckpointTensor *tensor = checkpoint.find(bias);
+  if (!tensor)
+    return llvm::Error::success();
+  auto bytes = read({tensor->fileNumber, *tensor->entry});
+  if (!bytes)
+    return bytes.takeError();
+  if (llvm::all_of(*bytes, [](uint8_t byte) { return byte == 0; }))
+    zeroBiases.push_back(bias.str());
+  return llvm::Error::success();
+}
+
 void QuantisedTensors::leaveAside(llvm::ArrayRef<llvm::StringRef> suffixes) {
   for (const auto &file : checkpoint.getFiles())
     for (const TensorEntry &entry : file->getEntries())
@@ -171,4 +191,6 @@ void QuantisedTensors::replace(Checkpoint &checkpoint, Remarks &remarks) {
         (aside.size() == 1 ? " is" : " are") +
         " left aside: activations, keys and values are not rounded");
   checkpoint.replaceTensors(std::move(entries));
+  for (const std::string &bias : zeroBiases)
+    checkpoint.leaveAside(bias);
 }

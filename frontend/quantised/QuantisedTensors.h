@@ -35,6 +35,8 @@ public:
   /// Fails, naming what was expected, unless a part has the shape.
   llvm::Error checkShape(const Part &part, llvm::ArrayRef<uint64_t> shape,
                          llvm::StringRef why) const;
+  /// Fails unless a part has two dimensions, each of 1 or more.
+  llvm::Error checkMatrix(const Part &part) const;
   /// An error about a tensor: its file and name, then `message`.
   llvm::Error refuse(const Part &part, const llvm::Twine &message) const;
   llvm::Expected<llvm::ArrayRef<uint8_t>> read(const Part &part) const;
@@ -49,6 +51,9 @@ public:
   llvm::Error checkGroups(llvm::StringRef name, uint64_t inputs,
                           uint64_t group);
   void remark(const llvm::Twine &text) { remarks.push_back(text.str()); }
+  /// Leaves aside the bias of a module where it is zeros, which some tools write of every
+  /// module: a family may still ask for it.
+  llvm::Error leaveZerosAside(llvm::StringRef bias);
   /// Leaves aside what ends with a suffix and is no part.
   void leaveAside(llvm::ArrayRef<llvm::StringRef> suffixes);
 
@@ -62,6 +67,7 @@ private:
   mlir::MLIRContext &context;
   const Checkpoint &checkpoint;
   llvm::StringSet<> taken, aside;
+  std::vector<std::string> zeroBiases;
   std::vector<Part> defined; ///< each in the file of its first part
   Remarks remarks;
 };

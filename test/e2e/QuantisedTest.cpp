@@ -1,0 +1,79 @@
+// Whole models in the layouts of quantised checkpoints (write_quantised.py), from the
+// folder to logits: as dense f32 they give the bits of a folder that has the numbers
+// themselves, and as blocks they verify.
+
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+
+using namespace effc::test;
+using Arguments = std::vector<std::string>;
+
+namespace {
+
+struct Model {
+  const char *family, *layout;
+  const char *storage; ///< of most parameters
+};
+
+class QuantisedTest : public testing::TestWithParam<Model> {
+protected:
+  /// What compiling a folder says.
+  std::string compile(const std::string &from, const std::string &to,
+                      const Arguments &options = {}) {
+    Arguments all = {EFFC_PROGRAM, "compile",        folder.at(from),
+                     "-o",         folder.at(to),    "--target",
+                     "host",       "--no-tokenizer", "--prefill-rows",
+                     "16",         "--max-batch",    "2",
+                     "--werror",   "fallback"};
+    all.insert(all.end(), options.begin(), options.end());
+    Finished done = runProgram(all);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.out + done.err;
+  }
+
+  void evaluate(const std::string &compiled) {
+    Finished done = runProgram({EFFC_PROGRAM, "eval", folder.at(compiled),
+                                "--tokens", folder.at("tokens.json"),
+                                "--logits", folder.at(compiled + ".logits")});
+    ASSERT_EQ(done.status, 0) << done.err;
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_P(QuantisedTest, IsTheModelOfItsNumbers) {
+  Finished done = runProgram({"/usr/bin/env", "python3", EFFC_WRITE_QUANTISED,
+                              GetParam().family, GetParam().layout,
+                              folder.at("quantised"), folder.at("dense")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::ofstream(folder.at("tokens.json"))
+      << "[[3, 14, 15, 9, 26, 53, 58, 9, 7, 9, 32, 38], [66, 0, 2]]";
+  std::string said = compile("quantised", "m");
+  EXPECT_NE(said.find(std::string(", ") + GetParam().storage + ","),
+            std::string::npos)
+      << said;
+  done = runProgram({EFFC_PROGRAM, "verify", folder.at("m"), "--tokens", "12"});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+  compile("quantised", "widened", {"--weights-type", "f32"});
+  compile("dense", "expected");
+  evaluate("widened");
+  evaluate("expected");
+  done = runProgram({EFFC_COMPARE, "--bits", folder.at("widened.logits"),
+                     folder.at("expected.logits")});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, QuantisedTest,
+    testing::Values(Model{"llama", "int4_zeros", "int4z_32_bf16"},
+                    Model{"qwen3", "awq", "int4z_32_f16"},
+                    Model{"qwen3_moe", "fp8", "e4m3_32_f32"},
+                    Model{"mamba2", "int8", "int8_64_bf16"}),
+    [](const auto &info) {
+      return std::string(info.param.family) + "_" + info.param.layout;
+    });
+
+} // namespace
