@@ -136,8 +136,8 @@ llvm::Error FourBits::checkTable(Codes codes) {
     if (float found = floatAt(*bytes, i); found != expected)
       return tensors.refuse(*part, "expects the table of " + table +
                                        ", in which number " + llvm::Twine(i) +
-                                       " is " + std::to_string(expected) +
-                                       ", but got " + std::to_string(found));
+                                       " is " + describeNumber(expected) +
+                                       ", but got " + describeNumber(found));
   }
   return llvm::Error::success();
 }

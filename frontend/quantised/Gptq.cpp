@@ -140,7 +140,8 @@ QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
       type && *type != "int32")
     config.report("expects 'pack_dtype' to be \"int32\", but got " +
                   quote(*type, '"'));
-  config.expectNone({"is_marlin_format", "dynamic"}, "a matrix is like others");
+  config.expectNone({"is_marlin_format", "dynamic"},
+                    "where all matrices are alike");
   // How it was made, or which code runs it.
   config.ignore({"sym",
                  "damp_percent",

@@ -6,8 +6,12 @@ using namespace effc::frontend;
 
 PackedIntegers PackedIntegers::alongColumns(uint64_t rows, uint64_t columns,
                                             unsigned bits) {
-  PackedIntegers packed{rows, columns, bits, Axis::Columns};
-  packed.packedStride = 1;
+  PackedIntegers packed{.rows = rows,
+                        .columns = columns,
+                        .bits = bits,
+                        .packed = Axis::Columns,
+                        .packedStride = 1,
+                        .otherStride = 0};
   packed.otherStride = packed.wordsFor(columns);
   return packed;
 }

@@ -1,6 +1,7 @@
 #include "frontend/quantised/QuantisedMatrix.h"
 
 #include "dialects/storage/Formats.h"
+#include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "runtime/abi/NarrowFloats.h"
 
@@ -88,7 +89,7 @@ QuantisedMatrix::readScales(Bytes bytes) const {
       if (std::isfinite(number) && std::ldexp(smaller, unit) != number)
         return refuse("tensor " + quote(parts[1].entry.name) +
                       ": expects scales of 2^" + llvm::Twine(unit - 126) +
-                      " or more, or 0, but got " + std::to_string(number) +
+                      " or more, or 0, but got " + describeNumber(number) +
                       " as number " + llvm::Twine(i));
       scale = std::bit_cast<uint32_t>(smaller);
     }

@@ -23,10 +23,10 @@ class RecordedQuantisedTest : public testing::TestWithParam<Kind> {
 protected:
   static std::unique_ptr<Checkpoint> open(const std::string &file) {
     std::vector<std::unique_ptr<TensorFile>> files;
-    files.push_back(llvm::cantFail(TensorFile::open(
-        std::string(EFFC_GOLDENS "/quantised/") + GetParam().folder + "/" +
-            file,
-        file)));
+    files.push_back(llvm::cantFail(
+        TensorFile::open(std::string(EFFC_GOLDENS "/quantised/") +
+                             GetParam().folder + "/" + file,
+                         file)));
     return Checkpoint::of("", std::move(files));
   }
 
@@ -60,18 +60,17 @@ const Kind kKinds[] = {{"awq", "int4z_32_f16"},
 
 TEST_P(RecordedQuantisedTest, GivesTheLibrarysNumbers) {
   auto checkpoint = open("model.safetensors");
-  JsonValue config = llvm::cantFail(
-      readJsonObject(std::string(EFFC_GOLDENS "/quantised/") +
-                         GetParam().folder + "/config.json",
-                     "config.json"));
+  JsonValue config =
+      llvm::cantFail(readJsonObject(std::string(EFFC_GOLDENS "/quantised/") +
+                                        GetParam().folder + "/config.json",
+                                    "config.json"));
   ConfigReader reader("config.json", *config.getObject());
   Remarks remarks;
   ASSERT_EQ(outcome(readQuantised(reader, context, *checkpoint, remarks)),
             "success");
   ASSERT_EQ(outcome(reader.finish()), "success");
-  EXPECT_EQ(remarks,
-            Remarks{std::string("1 quantised matrix is read as ") +
-                    GetParam().storage + ", number for number"});
+  EXPECT_EQ(remarks, Remarks{std::string("1 quantised matrix is read as ") +
+                             GetParam().storage + ", number for number"});
 
   constexpr llvm::StringLiteral kName = "layers.0.proj.weight";
   auto expectedFile = open("expected.safetensors");
