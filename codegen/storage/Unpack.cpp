@@ -255,18 +255,23 @@ Value Run::numberOf(FieldAttr field) {
     result = arith::BitcastOp::create(b, loc, f32, bits);
     break;
   case FieldKind::E4M3: {
-    // An f16 whose exponent is 8 too small; its one NaN is made one.
-    Value magnitude = arith::AndIOp::create(b, loc, bits, number(0x7f));
-    Value isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
-                                         magnitude, number(0x7f));
-    Value sign = arith::AndIOp::create(b, loc, bits, number(0x80));
-    bits = arith::OrIOp::create(
-        b, loc, arith::ShLIOp::create(b, loc, sign, number(8)),
-        arith::ShLIOp::create(b, loc, magnitude, number(7)));
-    bits = arith::SelectOp::create(b, loc, isNone, number(0x7e00), bits);
-    result =
-        arith::MulFOp::create(b, loc, widenHalf(bits, b.getF16Type(), count),
-                              constant(256.0f, count));
+    // An f16 whose exponent is 8 too small: with its sign twice in front, of which one
+    // goes. The one NaN is made one. Registers of bytes and halves take more of them.
+    Type i8 = b.getI8Type(), i16 = b.getI16Type();
+    auto narrow = [&, count = count](Type element, int64_t value) {
+      return constant(element, count, value);
+    };
+    Value byte = arith::TruncIOp::create(b, loc, shaped(i8, count), bits);
+    Value isNone = arith::CmpIOp::create(
+        b, loc, arith::CmpIPredicate::eq,
+        arith::AndIOp::create(b, loc, byte, narrow(i8, 0x7f)),
+        narrow(i8, 0x7f));
+    Value half = arith::ExtSIOp::create(b, loc, shaped(i16, count), byte);
+    half = arith::ShLIOp::create(b, loc, half, narrow(i16, 7));
+    half = arith::AndIOp::create(b, loc, half, narrow(i16, ~0x4000));
+    half = arith::SelectOp::create(b, loc, isNone, narrow(i16, 0x7e00), half);
+    result = arith::MulFOp::create(b, loc, widen(b, loc, half, b.getF16Type()),
+                                   constant(256.0f, count));
     break;
   }
   case FieldKind::E5M2:
