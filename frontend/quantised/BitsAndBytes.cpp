@@ -20,6 +20,7 @@
 #include "frontend/checkpoint/Refusal.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -116,7 +117,7 @@ llvm::Expected<State> FourBits::readState() {
                   quote(*type, '"'));
   reader.ignore({"dtype"});
   if (llvm::Error error = reader.finish())
-    return error;
+    return std::move(error);
   return state;
 }
 

@@ -271,10 +271,14 @@ llvm::Error Module::adapt() {
     if (llvm::Error error = readZeros())
       return error;
   }
-  if (std::string order = nameOf(".weight_g_idx"); tensors.find(order))
-    if (llvm::Error error =
-            tensors.checkGroups(order, inputs, matrix.grid.columnsEach))
-      return error;
+  std::string order = nameOf(".weight_g_idx");
+  if (group.strategy == Strategy::Group && group.format == Format::Packed &&
+      tensors.find(order)) {
+    auto groups = tensors.readGroups(order, inputs, matrix.grid.columnsEach);
+    if (!groups)
+      return groups.takeError();
+    matrix.groups = std::move(*groups);
+  }
   return tensors.define(nameOf(".weight"), matrix, parts);
 }
 

@@ -26,23 +26,25 @@ struct Gptq {
 
   llvm::Error adapt(QuantisedTensors &tensors) const;
   llvm::Error adapt(QuantisedTensors &tensors, llvm::StringRef stem) const;
-  llvm::Error checkGroups(QuantisedTensors &tensors, llvm::StringRef stem,
-                          uint64_t inputs, uint64_t group) const;
+  llvm::Expected<std::vector<uint32_t>> readGroups(QuantisedTensors &tensors,
+                                                   llvm::StringRef stem,
+                                                   uint64_t inputs,
+                                                   uint64_t group) const;
 };
 
 } // namespace
 
-llvm::Error Gptq::checkGroups(QuantisedTensors &tensors, llvm::StringRef stem,
-                              uint64_t inputs, uint64_t group) const {
+llvm::Expected<std::vector<uint32_t>>
+Gptq::readGroups(QuantisedTensors &tensors, llvm::StringRef stem,
+                 uint64_t inputs, uint64_t group) const {
   std::string name = (stem + ".g_idx").str();
-  if (!tensors.find(name)) {
-    if (!isOrdered)
-      return llvm::Error::success();
-    return refuse("config.json: quantization_config: 'desc_act' says that "
-                  "inputs have groups of their own, but there is no " +
-                  quote(name));
-  }
-  return tensors.checkGroups(name, inputs, group);
+  if (tensors.find(name))
+    return tensors.readGroups(name, inputs, group);
+  if (!isOrdered)
+    return std::vector<uint32_t>();
+  return refuse("config.json: quantization_config: 'desc_act' says that "
+                "inputs have groups of their own, but there is no " +
+                quote(name));
 }
 
 llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
@@ -77,8 +79,9 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
                    {groups, outputs * bits / 32}, "a zero for each scale");
   if (!zeros)
     return zeros.takeError();
-  if (llvm::Error error = checkGroups(tensors, stem, inputs, group))
-    return error;
+  auto ordered = readGroups(tensors, stem, inputs, group);
+  if (!ordered)
+    return ordered.takeError();
   QuantisedMatrix::Description matrix;
   matrix.codes = QuantisedMatrix::Codes::IntegersLessZero;
   matrix.packed = {.rows = outputs,
@@ -100,6 +103,7 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
                                 .packedStride = 1,
                                 .otherStride = outputs * bits / 32};
   matrix.zeroBias = storesZeros ? 0 : 1;
+  matrix.groups = std::move(*ordered);
   if (llvm::Error error = tensors.leaveZerosAside((stem + ".bias").str()))
     return error;
   return tensors.define((stem + ".weight").str(), matrix,

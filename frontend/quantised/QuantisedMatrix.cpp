@@ -96,7 +96,76 @@ QuantisedMatrix::readScales(Bytes bytes) const {
   return scales;
 }
 
+void QuantisedMatrix::readCodes(Bytes bytes, uint64_t row,
+                                llvm::MutableArrayRef<uint8_t> codes) const {
+  is.packed.readRow(bytes[0], row, codes);
+  if (is.flipped)
+    for (uint8_t &code : codes)
+      code ^= is.flipped;
+}
+
+llvm::Error QuantisedMatrix::readZeros(Bytes bytes, uint64_t row,
+                                       std::vector<uint8_t> &zeros) const {
+  if (!is.zeros)
+    return llvm::Error::success();
+  is.zeros->readRow(bytes[2], row, zeros);
+  for (auto [group, zero] : llvm::enumerate(zeros)) {
+    unsigned meant = unsigned(zero ^ is.flippedZero) + is.zeroBias;
+    // What is one more than all codes is no code: a writer may have meant 0.
+    if (meant >> is.zeros->bits != 0)
+      return refuse("tensor " + quote(parts[2].entry.name) +
+                    ": expects zeros below " +
+                    llvm::Twine(1 << is.zeros->bits) + ", but got " +
+                    llvm::Twine(meant) + " in row " + llvm::Twine(row) +
+                    " of the matrix, group " + llvm::Twine(group));
+    zero = uint8_t(meant);
+  }
+  return llvm::Error::success();
+}
+
+TensorType QuantisedMatrix::type() const {
+  if (!is.groups.empty())
+    return ElementType::F32;
+  return TensorType::ofBlocks(name, name);
+}
+
+float QuantisedMatrix::numberOf(uint32_t scale) const {
+  if (is.scaleType == ElementType::F16)
+    return rt::fromF16(uint16_t(scale));
+  if (is.scaleType == ElementType::BF16)
+    return rt::fromBF16(uint16_t(scale));
+  return std::bit_cast<float>(scale);
+}
+
+llvm::Expected<std::vector<uint8_t>>
+QuantisedMatrix::makeWide(Bytes bytes) const {
+  auto scales = readScales(bytes);
+  if (!scales)
+    return scales.takeError();
+  uint64_t rows = is.packed.rows, columns = is.packed.columns;
+  std::vector<uint8_t> codes(columns), zeros(is.zeros ? is.zeros->columns : 0),
+      numbers(rows * columns * sizeof(float));
+  int bias = is.zeros ? 0 : 1 << (is.packed.bits - 1);
+  for (uint64_t row = 0; row < rows; ++row) {
+    readCodes(bytes, row, codes);
+    if (llvm::Error error = readZeros(bytes, row, zeros))
+      return std::move(error);
+    for (uint64_t column = 0; column < columns; ++column) {
+      uint64_t group = is.groups[column];
+      int code = codes[column] - (is.zeros ? zeros[group] : bias);
+      uint32_t scale =
+          (*scales)[is.grid.indexOf(row, group * is.grid.columnsEach)];
+      float number = numberOf(scale) * float(code);
+      std::memcpy(&numbers[(row * columns + column) * sizeof number], &number,
+                  sizeof number);
+    }
+  }
+  return numbers;
+}
+
 llvm::Expected<std::vector<uint8_t>> QuantisedMatrix::make(Bytes bytes) const {
+  if (!is.groups.empty())
+    return makeWide(bytes);
   auto scales = readScales(bytes);
   if (!scales)
     return scales.takeError();
@@ -105,27 +174,13 @@ llvm::Expected<std::vector<uint8_t>> QuantisedMatrix::make(Bytes bytes) const {
       codes(columns), zeros(is.zeros ? is.zeros->columns : 0);
   auto at = llvm::MutableArrayRef<uint8_t>(blocks);
   for (uint64_t row = 0; row < rows; ++row) {
-    is.packed.readRow(bytes[0], row, codes);
-    if (is.flipped)
-      for (uint8_t &code : codes)
-        code ^= is.flipped;
-    if (is.zeros)
-      is.zeros->readRow(bytes[2], row, zeros);
+    readCodes(bytes, row, codes);
+    if (llvm::Error error = readZeros(bytes, row, zeros))
+      return std::move(error);
     for (uint64_t column = 0; column < columns; column += elements) {
-      unsigned zero = 0;
-      if (is.zeros) {
-        uint64_t group = column / is.grid.columnsEach;
-        zero = unsigned(zeros[group] ^ is.flippedZero) + is.zeroBias;
-        // What is one more than all codes is no code: a writer may have meant 0.
-        if (zero >> is.zeros->bits != 0)
-          return refuse("tensor " + quote(parts[2].entry.name) +
-                        ": expects zeros below " +
-                        llvm::Twine(1 << is.zeros->bits) + ", but got " +
-                        llvm::Twine(zero) + " in row " + llvm::Twine(row) +
-                        " of the matrix, group " + llvm::Twine(group));
-      }
       assembler->write(llvm::ArrayRef(codes).slice(column, elements),
-                       (*scales)[is.grid.indexOf(row, column)], uint8_t(zero),
+                       (*scales)[is.grid.indexOf(row, column)],
+                       is.zeros ? zeros[column / is.grid.columnsEach] : 0,
                        at.take_front(blockBytes));
       at = at.drop_front(blockBytes);
     }

@@ -50,6 +50,8 @@ public:
     std::optional<PackedIntegers> zeros;
     uint8_t flippedZero = 0;
     unsigned zeroBias = 0; ///< added to what is stored
+    /// The group of each column, where groups are no runs of columns; of integers.
+    std::vector<uint32_t> groups;
   };
 
   /// No more elements share a block than share a scale, and at most kMostElements;
@@ -59,13 +61,20 @@ public:
 
   static constexpr uint64_t kMostElements = 256;
 
-  /// The name of the blocks (dialects/storage/Formats.h).
-  const std::string &storageName() const { return name; }
+  /// Blocks, or F32 where groups are no runs of columns: no block has one scale then.
+  TensorType type() const;
 
   llvm::Expected<std::vector<uint8_t>> make(Bytes bytes) const override;
 
 private:
   llvm::Expected<std::vector<uint32_t>> readScales(Bytes bytes) const;
+  /// The codes and zeros of a row, as blocks have them.
+  void readCodes(Bytes bytes, uint64_t row,
+                 llvm::MutableArrayRef<uint8_t> codes) const;
+  llvm::Error readZeros(Bytes bytes, uint64_t row,
+                        std::vector<uint8_t> &zeros) const;
+  float numberOf(uint32_t scale) const;
+  llvm::Expected<std::vector<uint8_t>> makeWide(Bytes bytes) const;
 
   Description is;
   std::string name;

@@ -1,5 +1,6 @@
 #include "frontend/quantised/QuantisedTensors.h"
 
+#include "dialects/seq/Remarks.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include "llvm/Support/Endian.h"
@@ -79,7 +80,7 @@ QuantisedTensors::part(llvm::StringRef name, llvm::ArrayRef<ElementType> types,
   auto found = part(name, types);
   if (found)
     if (llvm::Error error = checkShape(*found, shape, why))
-      return error;
+      return std::move(error);
   return found;
 }
 
@@ -98,16 +99,16 @@ llvm::Error QuantisedTensors::define(llvm::StringRef name,
   auto maker = std::make_shared<QuantisedMatrix>(context, matrix, parts.vec());
   Part made = parts.front();
   made.entry.name = name.str();
-  made.entry.type =
-      TensorType::ofBlocks(maker->storageName(), maker->storageName());
+  made.entry.type = maker->type();
   made.entry.shape = {matrix.packed.rows, matrix.packed.columns};
   made.entry.maker = std::move(maker);
   defined.push_back(std::move(made));
   return llvm::Error::success();
 }
 
-llvm::Error QuantisedTensors::checkGroups(llvm::StringRef name, uint64_t inputs,
-                                          uint64_t group) {
+llvm::Expected<std::vector<uint32_t>>
+QuantisedTensors::readGroups(llvm::StringRef name, uint64_t inputs,
+                             uint64_t group) {
   auto groups =
       part(name, {ElementType::I32}, {inputs}, "the group of each input");
   if (!groups)
@@ -116,7 +117,8 @@ llvm::Error QuantisedTensors::checkGroups(llvm::StringRef name, uint64_t inputs,
   if (!bytes)
     return bytes.takeError();
   auto count = int64_t(llvm::divideCeil(inputs, group));
-  std::optional<uint64_t> elsewhere;
+  std::vector<uint32_t> all(inputs);
+  bool isInOrder = true;
   for (uint64_t k = 0; k < inputs; ++k) {
     auto found =
         int32_t(llvm::support::endian::read32le(bytes->data() + 4 * k));
@@ -125,17 +127,12 @@ llvm::Error QuantisedTensors::checkGroups(llvm::StringRef name, uint64_t inputs,
                                  llvm::Twine(count - 1) + ", but got " +
                                  llvm::Twine(found) + " of input " +
                                  llvm::Twine(k));
-    if (!elsewhere && uint64_t(found) != k / group)
-      elsewhere = k;
+    all[k] = uint32_t(found);
+    isInOrder &= all[k] == k / group;
   }
-  if (elsewhere)
-    return refuse(*groups,
-                  "expects input " + llvm::Twine(*elsewhere) + " in group " +
-                      llvm::Twine(*elsewhere / group) +
-                      ", as inputs lie, but it is in another: an order of "
-                      "activations ('desc_act') is not read; take a checkpoint "
-                      "that was made without it");
-  return llvm::Error::success();
+  if (isInOrder)
+    all.clear();
+  return all;
 }
 
 llvm::Error QuantisedTensors::leaveZerosAside(llvm::StringRef bias) {
@@ -177,11 +174,18 @@ void QuantisedTensors::replace(Checkpoint &checkpoint, Remarks &remarks) {
     entries[made.file].push_back(made.entry);
   }
   llvm::append_range(remarks, this->remarks);
-  for (const auto &[storage, count] : storages)
-    remarks.push_back(std::to_string(count) +
-                      (count == 1 ? " quantised matrix is read as "
-                                  : " quantised matrices are read as ") +
-                      storage.str() + ", number for number");
+  for (const auto &[storage, count] : storages) {
+    std::string text = std::to_string(count) +
+                       (count == 1 ? " quantised matrix is read as "
+                                   : " quantised matrices are read as ");
+    if (storage == "F32")
+      remarks.push_back(
+          seq::kFallbackRemark.str() + text +
+          "f32, number for number: groups of inputs in an order of activations "
+          "('desc_act') have no blocks; --weights-type gives them fewer bits");
+    else
+      remarks.push_back(text + storage.str() + ", number for number");
+  }
   if (!firstAside.empty())
     remarks.push_back(
         "tensor " + quote(firstAside) +

@@ -46,10 +46,10 @@ public:
   llvm::Error define(llvm::StringRef name,
                      const QuantisedMatrix::Description &matrix,
                      llvm::ArrayRef<Part> parts);
-  /// Fails unless the tensor `name`, the group of each input, has them in order: `group`
-  /// inputs each.
-  llvm::Error checkGroups(llvm::StringRef name, uint64_t inputs,
-                          uint64_t group);
+  /// The group of each input, which the tensor `name` has; empty where `group` after
+  /// `group` inputs are in one.
+  llvm::Expected<std::vector<uint32_t>>
+  readGroups(llvm::StringRef name, uint64_t inputs, uint64_t group);
   void remark(const llvm::Twine &text) { remarks.push_back(text.str()); }
   /// Leaves aside the bias of a module where it is zeros, which some tools write of every
   /// module: a family may still ask for it.

@@ -124,7 +124,11 @@ def gptq(autogptq, bits, rows, columns, group, form="gptq", **settings):
     linear = torch.nn.Linear(columns, rows, bias=False)
     linear.weight.data = drawn(rows, columns, bits)
     scale, zero = integers(linear.weight.data, bits, columns if group < 0 else group)
-    layer.pack(linear, scale, zero.clone())
+    order = None
+    if settings.get("desc_act"):  # inputs in groups of their own
+        generator = torch.Generator().manual_seed(3)
+        order = (torch.randperm(columns, generator=generator) // group).to(torch.int32)
+    layer.pack(linear, scale, zero.clone(), order)
     layer.scales = layer.scales.float()
     with torch.no_grad():
         expected = layer(torch.eye(columns)).t().contiguous()
@@ -200,6 +204,7 @@ def kinds(autogptq, autoawq):
     yield "gptq4", lambda: gptq(autogptq, 4, 32, 64, 32)
     yield "gptq3", lambda: gptq(autogptq, 3, 32, 32, 16)
     yield "gptq2", lambda: gptq(autogptq, 2, 32, 64, -1, static_groups=False)
+    yield "gptq4_ordered", lambda: gptq(autogptq, 4, 32, 64, 16, desc_act=True)
     yield "gptq8_v2", lambda: gptq(autogptq, 8, 32, 32, 32, form="gptq_v2")
     yield "awq", lambda: awq(autoawq, 24, 64, 32)
     yield "bnb_nf4", lambda: four_bits("nf4", 6, 64, False)
