@@ -200,14 +200,8 @@ llvm::Error FourBits::adapt() {
   if (!codes)
     return codes.takeError();
   static constexpr uint8_t kHighFirst[] = {1, 0};
-  matrix.packed = {.rows = state->outputs,
-                   .columns = state->inputs,
-                   .bits = 4,
-                   .packed = Axis::Columns,
-                   .wordBits = 8,
-                   .packedStride = 1,
-                   .otherStride = state->inputs / 2,
-                   .places = kHighFirst};
+  matrix.packed = PackedIntegers::halves(state->outputs, state->inputs);
+  matrix.packed.places = kHighFirst;
   matrix.grid = {.rowsEach = 1,
                  .columnsEach = state->block,
                  .rowStride = 0,

@@ -118,13 +118,7 @@ llvm::Error Module::readHalves() {
   if (llvm::Error error = tensors.checkMatrix(*codes))
     return error;
   outputs = codes->entry.shape[0], inputs = codes->entry.shape[1] * 2;
-  matrix.packed = {.rows = outputs,
-                   .columns = inputs,
-                   .bits = 4,
-                   .packed = Axis::Columns,
-                   .wordBits = 8,
-                   .packedStride = 1,
-                   .otherStride = inputs / 2};
+  matrix.packed = PackedIntegers::halves(outputs, inputs);
   matrix.codes = QuantisedMatrix::Codes::E2M1;
   if (group.format == Format::MXFP4)
     matrix.storage = "mxfp4";

@@ -12,7 +12,8 @@ static constexpr QuantisedMethod kMethods[] = {
     {"compressed-tensors", readCompressedTensors},
     {"fbgemm_fp8", readFbgemmFp8},
     {"fp8", readFp8},
-    {"gptq", readGptq}};
+    {"gptq", readGptq},
+    {"modelopt", readModelOpt}};
 
 llvm::ArrayRef<QuantisedMethod> effc::frontend::quantisedMethods() {
   return kMethods;

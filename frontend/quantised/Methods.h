@@ -29,6 +29,7 @@ QuantisedStep readCompressedTensors(ConfigReader &config);
 QuantisedStep readFp8(ConfigReader &config);
 QuantisedStep readFbgemmFp8(ConfigReader &config);
 QuantisedStep readGptq(ConfigReader &config);
+QuantisedStep readModelOpt(ConfigReader &config);
 
 /// Gives the checkpoint the matrices that 'quantization_config' describes, where its
 /// method is one of these; where there is none, or the user answers for the key, nothing

@@ -16,6 +16,16 @@ PackedIntegers PackedIntegers::alongColumns(uint64_t rows, uint64_t columns,
   return packed;
 }
 
+PackedIntegers PackedIntegers::halves(uint64_t rows, uint64_t columns) {
+  return {.rows = rows,
+          .columns = columns,
+          .bits = 4,
+          .packed = Axis::Columns,
+          .wordBits = 8,
+          .packedStride = 1,
+          .otherStride = columns / 2};
+}
+
 PackedIntegers PackedIntegers::bytes(uint64_t rows, uint64_t columns) {
   return {.rows = rows,
           .columns = columns,

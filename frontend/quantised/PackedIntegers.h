@@ -28,6 +28,8 @@ struct PackedIntegers {
   /// Of integers of 32-bit words that lie row by row, packed along rows: [rows, words].
   static PackedIntegers alongColumns(uint64_t rows, uint64_t columns,
                                      unsigned bits);
+  /// Two of 4 bits in a byte, row by row; an even number of columns.
+  static PackedIntegers halves(uint64_t rows, uint64_t columns);
   /// Whole bytes, row by row.
   static PackedIntegers bytes(uint64_t rows, uint64_t columns);
 

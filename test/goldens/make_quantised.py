@@ -2,11 +2,11 @@
 """Writes test/goldens/quantised/: a matrix in each public layout, as its library writes it, and what the library says
 that its numbers are.
 
-  python3 test/goldens/make_quantised.py AUTOGPTQ AUTOAWQ [KIND...]
+  python3 test/goldens/make_quantised.py AUTOGPTQ AUTOAWQ MODELOPT [KIND...]
 
 Into a virtual environment: torch 2.11.0, transformers 5.24.0, compressed-tensors 0.20.0, bitsandbytes 0.50.2,
-safetensors; AUTOGPTQ is the wheel auto-gptq 0.7.1, unpacked, AUTOAWQ the source of autoawq 0.2.9, of which one file each
-is used. A folder of a kind has config.json (its quantization_config alone), model.safetensors and expected.safetensors,
+safetensors; AUTOGPTQ is the wheel auto-gptq 0.7.1, unpacked, AUTOAWQ the source of autoawq 0.2.9, MODELOPT the wheel
+nvidia-modelopt 0.47.0, of which one file each is used. A folder of a kind has config.json (its quantization_config alone), model.safetensors and expected.safetensors,
 in f32: libraries round a product to the type of the scales, so scales are made f32 first, and the product is exact or
 rounded once.
 """
@@ -15,6 +15,7 @@ import json
 import math
 import pathlib
 import sys
+import types
 
 import torch
 from safetensors.torch import save_file
@@ -177,7 +178,45 @@ def four_bits(kind, rows, columns, nested):
     return config, tensors, expected
 
 
-def kinds(autogptq, autoawq):
+def modelopt(folder):
+    """Any codes, as NVFP4QTensor takes them apart."""
+    package = "modelopt.torch.quantization"  # without what its modules import
+    for name in ("modelopt", "modelopt.torch", package, f"{package}.backends", f"{package}.qtensor"):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = []
+    for name, names in (("backends.utils", ["fp4_compatible"]),
+                        ("utils", ["reduce_amax", "reduce_block_amax", "reduce_block_padding"]),
+                        ("utils.numeric_utils", ["E2M1_MAX", "E4M3_MAX", "fp8_max_for_normalization"]),
+                        ("qtensor.base_qtensor", [])):
+        module = sys.modules[f"{package}.{name}"] = types.ModuleType(name)
+        module.__path__ = []
+        for one in names:
+            setattr(module, one, 448.0 if one == "E4M3_MAX" else None)
+
+    class Tensor:
+        def __init__(self, shape, dtype, data):
+            self.metadata, self._quantized_data = {"shape": shape, "dtype": dtype}, data
+    sys.modules[f"{package}.qtensor.base_qtensor"].BaseQuantizedTensor = Tensor
+    path = folder / "modelopt/torch/quantization/qtensor/nvfp4_tensor.py"
+    spec = importlib.util.spec_from_file_location(f"{package}.qtensor.nvfp4_tensor", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    generator = torch.Generator().manual_seed(11)
+    rows, columns = 6, 48
+    codes = torch.randint(0, 256, (rows, columns // 2), dtype=torch.uint8, generator=generator)
+    scale = (torch.rand(rows, columns // 16, generator=generator) * 400 + 1).to(torch.float8_e4m3fn)
+    factor = torch.tensor(0.000123)
+    tensor = module.NVFP4QTensor((rows, columns), torch.float32, codes)
+    expected = tensor.dequantize(torch.float32, scale=scale, double_scale=factor, block_sizes={-1: 16})
+    config = {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"],
+              "producer": {"name": "modelopt", "version": "0.47.0"},
+              "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float",
+                                                                               "group_size": 16, "dynamic": False}}}}
+    return config, {f"{NAME}.weight": codes, f"{NAME}.weight_scale": scale, f"{NAME}.weight_scale_2": factor,
+                    f"{NAME}.input_scale": torch.tensor(0.01)}, expected
+
+
+def kinds(autogptq, autoawq, modelopt_folder):
     group = {"strategy": "group", "group_size": 32}
     yield "ct_int4_group", lambda: compressed("pack-quantized", 12, 64, torch.bfloat16, num_bits=4, **group)
     yield "ct_int4_channel_zeros", lambda: compressed("pack-quantized", 20, 36, torch.float16, num_bits=4,
@@ -207,14 +246,15 @@ def kinds(autogptq, autoawq):
     yield "gptq4_ordered", lambda: gptq(autogptq, 4, 32, 64, 16, desc_act=True)
     yield "gptq8_v2", lambda: gptq(autogptq, 8, 32, 32, 32, form="gptq_v2")
     yield "awq", lambda: awq(autoawq, 24, 64, 32)
+    yield "modelopt_nvfp4", lambda: modelopt(modelopt_folder)
     yield "bnb_nf4", lambda: four_bits("nf4", 6, 64, False)
     yield "bnb_nf4_nested", lambda: four_bits("nf4", 6, 96, True)
     yield "bnb_fp4_across_rows", lambda: four_bits("fp4", 4, 48, False)
 
 
 def main():
-    chosen = sys.argv[3:]
-    for name, make in kinds(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])):
+    chosen = sys.argv[4:]
+    for name, make in kinds(*map(pathlib.Path, sys.argv[1:4])):
         if chosen and name not in chosen:
             continue
         config, tensors, expected = make()

@@ -454,7 +454,8 @@ TEST_F(Mamba2Test, UnknownKeys) {
   EXPECT_EQ(importingWith("quantization_config", "{}"),
             "config.json: 'quantization_config' says that the weights are "
             "quantised, which is not read (what is: awq, bitsandbytes, "
-            "compressed-tensors, fbgemm_fp8, fp8, gptq): take the unquantised "
+            "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
+            "unquantised "
             "checkpoint from which this one was made, or write its weights in "
             "bf16, f16 or f32; where they "
             "are so already, --allow quantization_config");

@@ -180,15 +180,16 @@ TEST_F(ToolKeysTest, QuantisedWeightsAreNamed) {
       {{{"bits", 3}, {"group_size", 64}}, " (3 bits)"},
       {json::object(), ""}};
   for (const auto &[value, told] : kKinds)
-    EXPECT_EQ(importWith("quantization_config", value),
-              "config.json: 'quantization_config' says that the weights are "
-              "quantised" +
-                  std::string(told) +
-                  ", which is not read (what is: awq, bitsandbytes, "
-                  "compressed-tensors, fbgemm_fp8, fp8, gptq): take the "
-                  "unquantised checkpoint from which this one was made, or "
-                  "write its weights in bf16, f16 or f32; where they are so "
-                  "already, --allow quantization_config");
+    EXPECT_EQ(
+        importWith("quantization_config", value),
+        "config.json: 'quantization_config' says that the weights are "
+        "quantised" +
+            std::string(told) +
+            ", which is not read (what is: awq, bitsandbytes, "
+            "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
+            "unquantised checkpoint from which this one was made, or "
+            "write its weights in bf16, f16 or f32; where they are so "
+            "already, --allow quantization_config");
   // MLX's key.
   EXPECT_EQ(importWith("quantization", {{"bits", 4}, {"group_size", 64}})
                 .find("config.json: 'quantization' says that the weights are "

@@ -458,3 +458,44 @@ TEST(RefusedBitsAndBytes, ByWhatIsWrong) {
             "config.json: quantization_config: expects "
             "'bnb_4bit_quant_storage' to be \"uint8\", but got \"bfloat16\"");
 }
+
+TEST(RefusedModelOpt, ByWhatIsWrong) {
+  // 6 outputs, 32 inputs.
+  QuantisedCheckpoint nvfp4{
+      {{"quant_method", "\"modelopt\""}, {"quant_algo", "\"NVFP4\""}},
+      {{"a.weight", {"U8", {6, 16}}},
+       {"a.weight_scale", {"F8_E4M3", {6, 2}}},
+       {"a.weight_scale_2", {"F32", {}, words({0x3f800000})}}},
+      {}};
+  EXPECT_EQ(nvfp4.outcome(), "success");
+  QuantisedCheckpoint spoiled = nvfp4;
+  spoiled.config["quant_algo"] = "\"W4A8_AWQ\"";
+  EXPECT_EQ(spoiled.outcome(),
+            "config.json: quantization_config: 'quant_algo' \"W4A8_AWQ\" is "
+            "not read (what is: FP8, NVFP4)");
+  spoiled = nvfp4;
+  spoiled.tensors["a.weight_scale_2"] = {"F32", {6}};
+  EXPECT_EQ(spoiled.outcome(),
+            "model.safetensors: tensor 'a.weight_scale_2': expects one number, "
+            "but got shape 6");
+  spoiled = nvfp4;
+  spoiled.tensors["a.weight"] = {"U8", {6, 12}};
+  EXPECT_EQ(spoiled.outcome(),
+            "model.safetensors: tensor 'a.weight': expects inputs in groups of "
+            "16, but got 24");
+  // A factor of activations.
+  spoiled = nvfp4;
+  spoiled.tensors["a.pre_quant_scale"] = {"F32", {32}};
+  EXPECT_EQ(spoiled.outcome(),
+            "model.safetensors: tensor 'a.pre_quant_scale' has no place in the "
+            "model");
+  QuantisedCheckpoint fp8{
+      {{"quant_method", "\"modelopt\""}, {"quant_algo", "\"FP8\""}},
+      {{"a.weight", {"F8_E4M3", {6, 16}}}, {"a.weight_scale", {"F32", {6}}}},
+      {}};
+  EXPECT_EQ(fp8.outcome(), "success");
+  fp8.tensors["a.weight_scale"] = {"F32", {16}};
+  EXPECT_EQ(fp8.outcome(),
+            "model.safetensors: tensor 'a.weight_scale': expects shape 6 (a "
+            "scale for each output, or one), but got 16");
+}
