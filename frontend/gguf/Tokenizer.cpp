@@ -91,6 +91,7 @@ private:
   void readTokens();
   void readNamed(const Kind &kind);
   void readEnds();
+  void readChatTemplates();
   void refuseUnread();
 
   llvm::Expected<std::string> describeByteLevel();
@@ -210,18 +211,24 @@ void Describer::readEnds() {
   llvm::sort(result.ends);
 }
 
+/// `tokenizer.chat_template`, and `tokenizer.chat_template.NAME` of further ones.
+void Describer::readChatTemplates() {
+  constexpr StringLiteral kKey = "tokenizer.chat_template";
+  keys.ignore("tokenizer.chat_templates"); // the names
+  for (StringRef key : keys.getUnread(kKey)) {
+    StringRef name = key.drop_front(kKey.size());
+    if (!name.empty() && !name.consume_front("."))
+      continue;
+    if (const std::string *source = keys.getString(key))
+      result.settings.chatTemplates.push_back(
+          {name.empty() ? kDefaultTemplate.str() : name.str(), *source});
+  }
+}
+
 /// What a key that nobody knows says of ids is not known either.
 void Describer::refuseUnread() {
   keys.ignore(kIgnored);
   for (StringRef key : keys.getUnread("tokenizer.")) {
-    if (key.starts_with("tokenizer.chat_template")) {
-      keys.ignore(key);
-      if (key == "tokenizer.chat_template")
-        remarks.push_back(keys.getFile() +
-                          ": 'tokenizer.chat_template' is ignored: texts are "
-                          "taken as they are");
-      continue;
-    }
     if (key == "tokenizer.ggml.suppress_tokens")
       remarks.push_back(keys.getFile() +
                         ": 'tokenizer.ggml.suppress_tokens' is ignored: no "
@@ -554,6 +561,7 @@ llvm::Expected<std::optional<GgufTokenizer>> Describer::describe() {
     return error;
   readNamed(*kind);
   readEnds();
+  readChatTemplates();
   if (llvm::Error error = keys.getProblem())
     return error;
   if (whole) {

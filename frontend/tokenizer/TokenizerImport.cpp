@@ -152,6 +152,29 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
   return llvm::Error::success();
 }
 
+/// Templates, and the tokens that they call by name.
+static llvm::Error writeChatTemplates(llvm::StringRef file,
+                                      const TokenizerSettings &settings,
+                                      artifact::TokenizerT &into) {
+  if (settings.chatTemplates.empty())
+    return llvm::Error::success();
+  if (llvm::Error error = checkChatTemplates(file, settings.chatTemplates))
+    return error;
+  for (const ChatTemplate &from : settings.chatTemplates) {
+    auto chat = std::make_unique<artifact::ChatTemplateT>();
+    chat->name = from.name;
+    chat->source = from.source;
+    into.chat_templates.push_back(std::move(chat));
+  }
+  for (const auto &[name, content] : settings.named) {
+    auto token = std::make_unique<artifact::NamedTokenT>();
+    token->name = name;
+    token->content = content;
+    into.named_tokens.push_back(std::move(token));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<uint8_t>> effc::frontend::translateTokenizer(
     llvm::StringRef text, llvm::StringRef name, int64_t vocabulary,
     std::vector<std::string> &remarks, const TokenizerSettings &settings) {
@@ -166,6 +189,8 @@ llvm::Expected<std::vector<uint8_t>> effc::frontend::translateTokenizer(
   artifact::TokenizerT tokenizer;
   if (llvm::Error error =
           read(reader, name, vocabulary, settings, remarks, tokenizer))
+    return error;
+  if (llvm::Error error = writeChatTemplates(name, settings, tokenizer))
     return error;
   flatbuffers::FlatBufferBuilder builder;
   artifact::FinishTokenizerBuffer(

@@ -98,6 +98,7 @@ private:
     settings.addPrefixSpace = optionalBoolean(reader, "add_prefix_space");
     settings.addBosToken = optionalBoolean(reader, "add_bos_token");
     settings.addEosToken = optionalBoolean(reader, "add_eos_token");
+    settings.chatTemplates = readChatTemplates(reader);
     settings.legacy = optionalBoolean(reader, "legacy");
     settings.extraIds = reader.getIntegerIfSet("extra_ids", 0, kMostExtraIds);
     if (reader.isSet("tokenizer_class"))
@@ -264,5 +265,13 @@ effc::frontend::readTokenizerSettings(StringRef directory) {
       return read.takeError();
     text = std::move(*read);
   }
-  return readTokenizerSettings(texts[0], texts[1], texts[2]);
+  auto settings = readTokenizerSettings(texts[0], texts[1], texts[2]);
+  if (!settings)
+    return settings;
+  auto templates = readChatTemplateFiles(directory);
+  if (!templates)
+    return templates.takeError();
+  if (!templates->empty())
+    settings->chatTemplates = std::move(*templates);
+  return settings;
 }

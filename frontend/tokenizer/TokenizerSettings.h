@@ -3,6 +3,8 @@
 #ifndef EFFC_FRONTEND_TOKENIZER_TOKENIZERSETTINGS_H
 #define EFFC_FRONTEND_TOKENIZER_TOKENIZERSETTINGS_H
 
+#include "frontend/tokenizer/ChatTemplates.h"
+
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
@@ -49,6 +51,7 @@ struct TokenizerSettings {
   std::optional<std::string> pattern;
   /// Whether Kimi's own code reads the vocabulary.
   bool isKimi = false;
+  std::vector<ChatTemplate> chatTemplates;
   /// The files that were there.
   std::vector<std::string> files;
 

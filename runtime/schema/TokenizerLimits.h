@@ -32,6 +32,13 @@ inline constexpr size_t kMostAroundText = 4096;
 /// How many characters a decoder's Strip takes from a side.
 inline constexpr uint32_t kMostStripped = 1u << 20;
 
+/// Ways to write a conversation; published checkpoints have one to four.
+inline constexpr size_t kMostTemplates = 64;
+/// Of the name of one, and of a token that templates name.
+inline constexpr size_t kMostTemplateName = 256;
+/// Of one; published ones have up to 30 KiB.
+inline constexpr size_t kMostTemplateBytes = size_t(1) << 20;
+
 } // namespace effc::artifact
 
 #endif // EFFC_RUNTIME_SCHEMA_TOKENIZERLIMITS_H

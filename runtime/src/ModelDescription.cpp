@@ -323,6 +323,19 @@ static void writeGeneration(JsonWriter &json,
   json.endObject();
 }
 
+static void writeChatTemplates(JsonWriter &json, const Model &model) {
+  json.key("chat_templates");
+  json.beginArray();
+  if (const Tokenizer *tokenizer = model.tokenizer())
+    for (const ChatTemplate &chat : tokenizer->templates()) {
+      json.beginObject();
+      json.field("name", chat.name);
+      json.field("bytes", uint64_t(chat.source.size()));
+      json.endObject();
+    }
+  json.endArray();
+}
+
 static void writeMemory(JsonWriter &json, const artifact::Program &program,
                         const Plan &plan) {
   Memory memory = memoryOf(program, plan);
@@ -374,6 +387,7 @@ std::string rt::describe(const Model &model) {
   json.field("head_flops_per_row", program.head_flops_per_row());
   json.field("layout_id", hex(program.layout_id()));
   json.field("tokenizer", model.tokenizer() != nullptr);
+  writeChatTemplates(json, model);
   if (const artifact::Provenance *provenance = program.provenance())
     writeProvenance(json, *provenance);
   writeSegments(json, program);

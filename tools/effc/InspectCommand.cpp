@@ -90,6 +90,9 @@ static std::string summary(const std::string &file, const Json &model) {
           formatCount(model["model_width"]) + ", " +
           (model["tokenizer"] ? "with a tokenizer" : "without a tokenizer") +
           "\n";
+  for (const Json &chat : model["chat_templates"])
+    text += "  chat template '" + chat["name"].get<std::string>() + "', " +
+            formatBytes(chat["bytes"]) + "\n";
   uint64_t context = model["max_context"];
   text += "  context " +
           (context ? formatCount(context) + " tokens" : "unbounded") + "\n";

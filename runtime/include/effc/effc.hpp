@@ -94,6 +94,22 @@ public:
     return stops;
   }
 
+  struct ChatTemplate {
+    std::string name, source;
+  };
+  /// How a conversation is written as a text, in Jinja; the first of several is taken
+  /// where none is asked for.
+  std::vector<ChatTemplate> chatTemplates() const {
+    std::vector<ChatTemplate> templates(effc_model_chat_template_count(get()));
+    for (size_t i = 0; i < templates.size(); ++i) {
+      effc_chat_template_t one = {};
+      one.size = sizeof one;
+      check(effc_model_chat_template(get(), i, &one));
+      templates[i] = {one.name, {one.source, one.source_size}};
+    }
+    return templates;
+  }
+
   effc_generation_t generation() const {
     effc_generation_t generation = {};
     generation.size = sizeof generation;

@@ -29,6 +29,43 @@ bool effc_model_has_tokenizer(const effc_model_t *model) {
   return model && model->model->tokenizer() != nullptr;
 }
 
+/// Empty without a tokenizer.
+static std::span<const ChatTemplate> templatesOf(const Model &model) {
+  return model.tokenizer() ? model.tokenizer()->templates()
+                           : std::span<const ChatTemplate>();
+}
+
+size_t effc_model_chat_template_count(const effc_model_t *model) {
+  return model ? templatesOf(*model->model).size() : 0;
+}
+
+effc_status_t *effc_model_chat_template(const effc_model_t *model, size_t index,
+                                        effc_chat_template_t *out_template) {
+  return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"model", model}, {"out_template", out_template}}))
+      return error;
+    std::span<const ChatTemplate> templates = templatesOf(*model->model);
+    if (index >= templates.size())
+      return invalidArgument("chat template ", index, " of ", templates.size(),
+                             " is asked for");
+    effc_chat_template_t filled = {};
+    filled.name = templates[index].name.c_str();
+    filled.source = templates[index].source.c_str();
+    filled.source_size = templates[index].source.size();
+    copySized(filled, out_template);
+    return {};
+  });
+}
+
+const char *effc_model_named_token(const effc_model_t *model,
+                                   const char *name) {
+  const Tokenizer *tokenizer = model ? model->model->tokenizer() : nullptr;
+  const std::string *found =
+      tokenizer && name ? tokenizer->namedToken(name) : nullptr;
+  return found ? found->c_str() : nullptr;
+}
+
 effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
                                    size_t size, uint32_t flags,
                                    int32_t *out_tokens, size_t capacity,

@@ -26,6 +26,7 @@
 #include "runtime/src/tokenizer/models/Model.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,6 +37,11 @@
 namespace effc::rt {
 
 class PieceCache;
+
+/// A way to write a conversation as a text, in Jinja.
+struct ChatTemplate {
+  std::string name, source;
+};
 
 /// Immutable once created; used by any number of threads.
 class Tokenizer {
@@ -60,6 +66,13 @@ public:
   Result<std::string> detokenize(std::span<const int32_t> tokens,
                                  bool skipSpecial) const;
 
+  const std::vector<ChatTemplate> &templates() const { return chatTemplates; }
+  /// The text of a token that templates call `name`; null where none is called so.
+  const std::string *namedToken(std::string_view name) const {
+    auto found = namedTokens.find(name);
+    return found == namedTokens.end() ? nullptr : &found->second;
+  }
+
 private:
   friend class TokenizerReader;
   friend class DecodeStream;
@@ -78,6 +91,8 @@ private:
   PieceSteps pieceSteps;
   std::unique_ptr<TokenModel> model;
   Decoder decoder;
+  std::vector<ChatTemplate> chatTemplates;
+  std::map<std::string, std::string, std::less<>> namedTokens;
   /// What decoding does not do with a token's text: none for what is skipped.
   struct Exception {
     std::string text;

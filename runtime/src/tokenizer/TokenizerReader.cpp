@@ -29,7 +29,8 @@ public:
     for (Check (TokenizerReader::*step)() :
          {&TokenizerReader::checkVocabulary, &TokenizerReader::checkIds,
           &TokenizerReader::readSteps, &TokenizerReader::readModel,
-          &TokenizerReader::readAddedTokens})
+          &TokenizerReader::readAddedTokens,
+          &TokenizerReader::readChatTemplates})
       if (Check error = (this->*step)())
         return *error;
     return std::unique_ptr<Tokenizer>(std::move(made));
@@ -74,6 +75,55 @@ private:
                                   data->size())
                : std::string_view(),
           data != nullptr);
+    }
+    return {};
+  }
+
+  static Check checkName(const char *what, std::string_view name) {
+    if (name.empty() || name.size() > artifact::kMostTemplateName ||
+        name.find('\0') != name.npos)
+      return badData(what, " has a name of ", name.size(), " bytes, but 1 to ",
+                     artifact::kMostTemplateName,
+                     " are expected, none of them zero");
+    return {};
+  }
+
+  Check readChatTemplates() {
+    size_t templates =
+               root.chat_templates() ? root.chat_templates()->size() : 0,
+           tokens = root.named_tokens() ? root.named_tokens()->size() : 0;
+    if (templates > artifact::kMostTemplates ||
+        tokens > artifact::kMostTemplates)
+      return badData("there are ", templates, " chat templates and ", tokens,
+                     " tokens that they name, but at most ",
+                     artifact::kMostTemplates, " of each are expected");
+    std::set<std::string_view> names;
+    for (size_t i = 0; i < templates; ++i) {
+      const artifact::ChatTemplate *from =
+          root.chat_templates()->Get(flatbuffers::uoffset_t(i));
+      std::string_view name = from->name()->string_view();
+      if (Check error = checkName("a chat template", name))
+        return error;
+      if (from->source()->size() > artifact::kMostTemplateBytes)
+        return badData("the chat template '", name, "' has ",
+                       from->source()->size(), " bytes, but at most ",
+                       artifact::kMostTemplateBytes, " are expected");
+      if (!names.insert(name).second)
+        return badData("two chat templates are called '", name, "'");
+      made->chatTemplates.push_back({std::string(name), from->source()->str()});
+    }
+    for (size_t i = 0; i < tokens; ++i) {
+      const artifact::NamedToken *from =
+          root.named_tokens()->Get(flatbuffers::uoffset_t(i));
+      std::string_view name = from->name()->string_view();
+      if (Check error = checkName("a token", name))
+        return error;
+      if (from->content()->size() > artifact::kMostTokenBytes)
+        return badData("the token called '", name, "' has ",
+                       from->content()->size(), " bytes, but at most ",
+                       artifact::kMostTokenBytes, " are expected");
+      if (!made->namedTokens.emplace(name, from->content()->str()).second)
+        return badData("two tokens are called '", name, "'");
     }
     return {};
   }

@@ -50,6 +50,7 @@ protected:
   effc_sampler_t *outSampler = nullptr;
   effc_detokenizer_t *outDetokenizer = nullptr;
   effc_state_info_t info = {};
+  effc_chat_template_t chat = {};
   effc_entry_info_t entry = {};
   effc_segment_info_t segment = {};
   effc_weight_info_t weight = {};
@@ -100,6 +101,10 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_model_stop(nullptr, 0, &text); }},
       {"effc_model_stop", "'out_text'",
        [&] { return effc_model_stop(m, 0, nullptr); }},
+      {"effc_model_chat_template", "'model'",
+       [&] { return effc_model_chat_template(nullptr, 0, &chat); }},
+      {"effc_model_chat_template", "'out_template'",
+       [&] { return effc_model_chat_template(m, 0, nullptr); }},
       {"effc_model_state", "'model'",
        [&] { return effc_model_state(nullptr, 0, &info); }},
       {"effc_model_state", "'out_state'",

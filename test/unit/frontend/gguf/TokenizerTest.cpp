@@ -337,15 +337,17 @@ TEST_F(GgufTokenizerTest, AWholeTokenizerCounts) {
   EXPECT_EQ(found->text, "{\"model\": 1}");
 }
 
-TEST_F(GgufTokenizerTest, TemplatesAndMarksAreLeftAside) {
+TEST_F(GgufTokenizerTest, TemplatesAreKeptAndMarksLeftAside) {
   Keys keys = byteLevel();
   keys.texts = {{"chat_template", "{{ x }}"},
                 {"chat_template.tools", "{{ y }}"}};
   keys.ids = {{"fim_pre_token_id", 3}, {"mask_token_id", 4}};
   make(keys);
-  EXPECT_TRUE(llvm::is_contained(
-      remarks, "m.gguf: 'tokenizer.chat_template' is ignored: texts are taken "
-               "as they are"));
+  ASSERT_EQ(described->settings.chatTemplates.size(), 2u);
+  EXPECT_EQ(described->settings.chatTemplates[0].name, "default");
+  EXPECT_EQ(described->settings.chatTemplates[0].source, "{{ x }}");
+  EXPECT_EQ(described->settings.chatTemplates[1].name, "tools");
+  EXPECT_EQ(described->settings.chatTemplates[1].source, "{{ y }}");
 }
 
 // Names say that a turn ends, but for <|end|> between the parts of an answer.
