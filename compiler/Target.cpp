@@ -14,6 +14,8 @@ static Target hostOf(llvm::StringRef name, const rt::HostIsa &isa) {
           .code = isa.name,
           .cpu = isa.cpu,
           .features = isa.features,
+          .triple =
+              llvm::StringRef(isa.triple) == rt::kX86Triple ? "" : isa.triple,
           .device = tile::Device::Host,
           .vectorLanes = isa.lanes,
           .registers = isa.registers,
@@ -104,15 +106,15 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
     units.push_back(unit(context));
   llvm::SmallVector<tile::IsaAttr> levels;
   for (const Target *level : further)
-    levels.push_back(tile::IsaAttr::get(context, textAttr(context, level->code),
-                                        textAttr(context, level->cpu),
-                                        textAttr(context, level->features),
-                                        level->vectorLanes, level->registers));
+    levels.push_back(tile::IsaAttr::get(
+        context, textAttr(context, level->code), textAttr(context, level->cpu),
+        textAttr(context, level->features), textAttr(context, level->triple),
+        level->vectorLanes, level->registers));
   return tile::TargetAttr::get(
       context, target.device, bitStable, target.simulated, units,
       target.overlapsLaunches, rounded, block, library && target.isForGpus(),
       panels && !isGpu ? digitsOf(products) : 0, textAttr(context, target.code),
       textAttr(context, target.cpu), textAttr(context, target.features),
-      target.vectorLanes, target.registers, target.stepRate, rate,
-      target.stateBytes, target.cores, levels);
+      textAttr(context, target.triple), target.vectorLanes, target.registers,
+      target.stepRate, rate, target.stateBytes, target.cores, levels);
 }

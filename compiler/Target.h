@@ -18,6 +18,7 @@ struct Target {
   llvm::StringRef code;          // what the artifact calls its code
   llvm::StringRef cpu;           // what LLVM compiles for
   llvm::StringRef features = ""; // and what is there besides
+  llvm::StringRef triple = "";   // of the host, where that is not x86-64
   tile::Device device;
   int64_t vectorLanes; // f32 lanes of a vector register, or of a warp
   int64_t registers;   // vector registers, or registers of a thread

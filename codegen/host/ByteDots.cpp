@@ -1,149 +1,60 @@
-// x86: vpdpbusd where the level has it, else vpmaddubsw, whose sums of two products
-// saturate in 16 bits and so are added to words before they can.
+// What the architectures share, and which of them a module is compiled for.
 #include "codegen/host/ByteDots.h"
 
 #include "dialects/tile/Tile.h"
+#include "runtime/abi/HostIsas.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace effc;
 using namespace effc::host;
 
-static Value splat(OpBuilder &b, Location loc, VectorType type, int64_t value) {
-  return arith::ConstantOp::create(
-      b, loc,
-      DenseElementsAttr::get(type,
-                             b.getIntegerAttr(type.getElementType(), value)));
-}
-
-struct ByteDots::Names {
-  int64_t lanes;
-  StringLiteral pairs, sum, quads, lookup;
-
-  static const Names &of(int64_t lanes) {
-    static constexpr Names kAll[] = {
-        {4, "llvm.x86.ssse3.pmadd.ub.sw.128", "llvm.x86.sse2.pmadd.wd",
-         "llvm.x86.avx512.vpdpbusd.128", "llvm.x86.ssse3.pshuf.b.128"},
-        {8, "llvm.x86.avx2.pmadd.ub.sw", "llvm.x86.avx2.pmadd.wd",
-         "llvm.x86.avx512.vpdpbusd.256", "llvm.x86.avx2.pshuf.b"},
-        {16, "llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx512.pmaddw.d.512",
-         "llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.pshuf.b.512"}};
-    for (const Names &names : kAll)
-      if (names.lanes == lanes)
-        return names;
-    llvm::report_fatal_error("no byte products are known of such registers");
+std::unique_ptr<ByteDots> ByteDots::of(OpBuilder &b, Location loc,
+                                       Operation *op, int64_t lanes) {
+  static constexpr struct {
+    const char *triple;
+    ByteDotsMaker make;
+  } kMakers[] = {{rt::kX86Triple, makeX86ByteDots},
+                 {rt::kArmTriple, makeArmByteDots}};
+  tile::TargetAttr target = tile::getTarget(op);
+  auto text = [](StringAttr attr, StringRef other) {
+    return attr ? attr.getValue() : other;
+  };
+  StringRef triple = rt::kX86Triple, features;
+  if (target) {
+    triple = text(target.getTriple(), triple);
+    features = text(target.getFeatures(), features);
   }
-};
-
-ByteDots::ByteDots(OpBuilder &b, Location loc, Operation *op, int64_t lanes)
-    : b(b), loc(loc), lanes(lanes), quads(false), names(Names::of(lanes)) {
-  if (tile::TargetAttr target = tile::getTarget(op))
-    if (StringAttr features = target.getFeatures())
-      quads = features.getValue().contains("+avx512vnni") ||
-              features.getValue().contains("+avxvnni");
+  for (const auto &[known, make] : kMakers)
+    if (known == triple)
+      return make(b, loc, features, lanes);
+  llvm::report_fatal_error("no byte products are known of " + Twine(triple));
 }
 
 VectorType ByteDots::words() const {
   return VectorType::get({lanes}, b.getI32Type());
 }
 
-Value ByteDots::asBytes(Value words) {
-  return LLVM::BitcastOp::create(
-      b, loc, VectorType::get({4 * lanes}, b.getI8Type()), words);
+Value ByteDots::splat(VectorType type, int64_t value) {
+  return arith::ConstantOp::create(
+      b, loc,
+      DenseElementsAttr::get(type,
+                             b.getIntegerAttr(type.getElementType(), value)));
+}
+
+Value ByteDots::load(Type type, const Row &row, int64_t bytes) {
+  Value address = row.base;
+  if (row.offset + bytes != 0)
+    address = LLVM::GEPOp::create(
+        b, loc, address.getType(), b.getI8Type(), address,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(row.offset + bytes)});
+  return LLVM::LoadOp::create(b, loc, type, address, /*alignment=*/1);
 }
 
 Value ByteDots::call(StringRef intrinsic, Type result, ValueRange arguments) {
   return LLVM::CallIntrinsicOp::create(b, loc, result,
                                        b.getStringAttr(intrinsic), arguments)
       .getResult(0);
-}
-
-// Sums of pairs, as words.
-void ByteDots::flush(Sums &sums) {
-  VectorType pairType = VectorType::get({2 * lanes}, b.getI16Type());
-  Value ones = splat(b, loc, pairType, 1);
-  auto take = [&](Value &pairs) {
-    Value sum = call(names.sum, words(), {pairs, ones});
-    pairs = {};
-    return sum;
-  };
-  for (auto [word, pairs, high] :
-       llvm::zip_equal(sums.words, sums.pairs, sums.high)) {
-    if (!pairs)
-      continue;
-    Value sum = take(pairs);
-    if (high)
-      sum = arith::AddIOp::create(
-          b, loc, sum,
-          arith::ShLIOp::create(b, loc, take(high), splat(b, loc, words(), 4)));
-    word = word ? Value(arith::AddIOp::create(b, loc, word, sum)) : sum;
-  }
-  sums.steps = 0;
-}
-
-Value ByteDots::addPair(Value sum, Value codes, Value word) {
-  Value products =
-      call(names.pairs, VectorType::get({2 * lanes}, b.getI16Type()),
-           {asBytes(codes),
-            asBytes(vector::BroadcastOp::create(b, loc, words(), word))});
-  return sum ? Value(arith::AddIOp::create(b, loc, sum, products)) : products;
-}
-
-void ByteDots::add(Sums &sums, Value codes, int64_t most,
-                   ArrayRef<Value> words) {
-  if (quads) {
-    for (auto [sum, word] : llvm::zip_equal(sums.words, words)) {
-      if (!sum)
-        sum = splat(b, loc, this->words(), 0);
-      sum = call(
-          names.quads, this->words(),
-          {sum, asBytes(codes),
-           asBytes(vector::BroadcastOp::create(b, loc, this->words(), word))});
-    }
-    return;
-  }
-  // Two products of at most `most` by 128 fit 16 bits up to 127; codes of 8 bits go
-  // by halves.
-  Value upper;
-  if (most > 127) {
-    Value mask = splat(b, loc, this->words(), 0x0f0f0f0f);
-    upper = arith::AndIOp::create(
-        b, loc,
-        arith::ShRUIOp::create(b, loc, codes, splat(b, loc, this->words(), 4)),
-        mask);
-    codes = arith::AndIOp::create(b, loc, codes, mask);
-    most = 15;
-  }
-  if (sums.steps >= 32767 / (most * 256))
-    flush(sums);
-  for (auto [pairs, high, word] :
-       llvm::zip_equal(sums.pairs, sums.high, words)) {
-    pairs = addPair(pairs, codes, word);
-    if (upper)
-      high = addPair(high, upper, word);
-  }
-  ++sums.steps;
-}
-
-SmallVector<Value> ByteDots::finish(Sums &sums) {
-  flush(sums);
-  for (Value &word : sums.words)
-    if (!word)
-      word = splat(b, loc, words(), 0);
-  return sums.words;
-}
-
-// The same 16 bytes in each 128 bits of a register, which is how vpshufb reads them.
-Value ByteDots::lookup(Value codes, ArrayRef<int64_t> table) {
-  VectorType bytes = VectorType::get({4 * lanes}, b.getI8Type());
-  SmallVector<APInt> entries;
-  for (int64_t i = 0; i < 4 * lanes; ++i)
-    entries.push_back(APInt(8, uint64_t(table[i % 16] & 0xff)));
-  Value all =
-      arith::ConstantOp::create(b, loc, DenseElementsAttr::get(bytes, entries));
-  Value found = call(names.lookup, bytes, {all, asBytes(codes)});
-  return LLVM::BitcastOp::create(b, loc, words(), found);
 }

@@ -68,9 +68,7 @@ LogicalResult lowerPanelDot(DotOp dot, KernelState &s) {
   Place result = s.placeOf(dot.getResult());
   const int64_t lanes = s.memory.shape.lanes;
   PanelOperands operands{panel.getRows(), digits.getCount(), k, c.fetchNext};
-  // Of 32 registers 12 hold sums of the digits of four rows; of 16 there are two
-  // parts of a panel, and six hold those of a row.
-  int64_t rowsAtOnce = s.memory.shape.registers >= 32 ? 4 : 1;
+  int64_t rowsAtOnce = panelRowsAtOnce(s.b, s.memory, s.kernel);
 
   auto emit = [&](Value firstColumn, int64_t columns) {
     Value base = stored::blockAddress(

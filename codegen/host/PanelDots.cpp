@@ -39,21 +39,32 @@ using storage::PanelScale;
 
 namespace {
 
-/// Codes as unsigned bytes: the code is the byte less `offset`.
-struct UnsignedCodes {
+/// Codes as bytes: the code is the byte less `offset`. Bytes are unsigned, or signed
+/// where the level takes codes of 8 bits so.
+struct CodeBytes {
   int64_t most, offset;
   SmallVector<int64_t> table; ///< of 16 bytes; empty: the bits are the byte
   int64_t flipped = 0;        ///< bits of each byte that are inverted
 
-  static UnsignedCodes of(storage::FieldAttr code) {
+  static CodeBytes of(storage::FieldAttr code, bool isSigned) {
     int64_t values = int64_t(1) << code.bits();
     if (!code.getTable().empty()) {
       ArrayRef<int64_t> entries = code.getTable();
       int64_t least = *llvm::min_element(entries);
+      // Of the lowest byte there is.
+      int64_t lowest = isSigned ? std::max<int64_t>(least, -128) : 0;
+      if (isSigned && *llvm::max_element(entries) > 127)
+        lowest = -128;
       SmallVector<int64_t> table(16, 0);
       for (auto [i, entry] : llvm::enumerate(entries))
-        table[i] = entry - least;
-      return {*llvm::max_element(table), -least, table};
+        table[i] = entry - least + lowest;
+      return {*llvm::max_element(table), lowest - least, table};
+    }
+    if (isSigned && values == 256) {
+      // As the field's own signed bytes, or those of unsigned ones less 128.
+      if (code.getKind() == storage::FieldKind::Signed)
+        return {127, -code.getBias(), {}};
+      return {127, -128 - code.getBias(), {}, 128};
     }
     if (code.getKind() == storage::FieldKind::Signed)
       return {values - 1, values / 2 - code.getBias(), {}, values / 2};
@@ -68,9 +79,10 @@ public:
                const PanelOperands &operands)
       : b(b), loc(loc), memory(memory), operands(operands),
         panel(PanelLayout::of(operands.panel)), digits{operands.digits},
-        codes(UnsignedCodes::of(operands.panel.getCode())),
         lanes(memory.shape.lanes), parts(kPanelRows / lanes),
-        dots(b, loc, op, lanes) {}
+        dots(ByteDots::of(b, loc, op, lanes)),
+        codes(CodeBytes::of(operands.panel.getCode(),
+                            dots->takesSignedCodes())) {}
 
   /// Sums of `rows` rows, whose digits begin at the addresses, with the panel at
   /// `base`: `parts` vectors of each row.
@@ -123,6 +135,7 @@ private:
   Value withoutOffset(Value sum, Value offset, Value row, int64_t ofDigits);
   SmallVector<Value> addGroup(Value block, Value group, ArrayRef<Value> rows,
                               SmallVector<Value> sums);
+  SmallVector<Value> multiplyParts(Value base, ArrayRef<Value> rows);
   void prefetch(Value address, int64_t bytes);
 
   OpBuilder &b;
@@ -131,9 +144,10 @@ private:
   const PanelOperands &operands;
   PanelLayout panel;
   DigitsLayout digits;
-  UnsignedCodes codes;
   int64_t lanes, parts;
-  ByteDots dots;
+  int64_t firstPart = 0, together = 0; ///< those that are being multiplied
+  std::unique_ptr<ByteDots> dots;
+  CodeBytes codes;
 };
 
 // Four columns of the rows of a part, as words of unsigned bytes.
@@ -163,7 +177,7 @@ Value PanelProduct::codesOf(Value group, int64_t quad, int64_t part) {
   if (codes.flipped)
     all = arith::XOrIOp::create(
         b, loc, all, words(int32_t(uint32_t(codes.flipped * 0x01010101))));
-  return codes.table.empty() ? all : dots.lookup(all, codes.table);
+  return codes.table.empty() ? all : dots->lookup(all, codes.table);
 }
 
 // The bits of a scale or zero of the rows of a part, in as many bytes as they have.
@@ -293,23 +307,24 @@ SmallVector<Value> PanelProduct::addGroup(Value block, Value group,
                                           SmallVector<Value> sums) {
   Type f32 = vectorOf(b.getF32Type());
   int64_t columns = panel.columnsOfScale();
+  SmallVector<ByteDots::Row> digitRows;
+  for (Value row : rows)
+    for (int64_t digit = 0; digit < digits.count; ++digit)
+      digitRows.push_back({row, digits.digit(digit)});
   for (int64_t first = 0; first < kGroupColumns; first += columns) {
     int64_t half = columns == kGroupColumns ? 2 : first / columns;
     // Of each part, the sums of all digits of all rows.
-    SmallVector<ByteDots::Sums> found(parts,
-                                      dots.zeros(rows.size() * digits.count));
+    SmallVector<ByteDots::Sums, 2> found(
+        together, dots->zeros(rows.size() * digits.count));
     for (int64_t quad = first / kQuad; quad < (first + columns) / kQuad;
          ++quad) {
-      SmallVector<Value> words;
-      for (Value row : rows)
-        for (int64_t digit = 0; digit < digits.count; ++digit)
-          words.push_back(
-              load(b.getI32Type(), row, digits.digit(digit) + quad * kQuad));
-      for (int64_t part = 0; part < parts; ++part)
-        dots.add(found[part], codesOf(group, quad, part), codes.most, words);
+      SmallVector<Value> digitsOfRows = dots->load(digitRows, quad);
+      for (int64_t i = 0; i < together; ++i)
+        dots->add(found[i], codesOf(group, quad, firstPart + i), codes.most,
+                  digitsOfRows);
     }
-    for (int64_t part = 0; part < parts; ++part) {
-      SmallVector<Value> integers = dots.finish(found[part]);
+    for (int64_t part = firstPart; part < firstPart + together; ++part) {
+      SmallVector<Value> integers = dots->finish(found[part - firstPart]);
       Value offset = offsetOf(block, group, first / 16, part);
       Value scale = productOf(panel.scale, block, group, first / 16, part);
       Value plus = productOf(panel.plus, block, group, first / 16, part);
@@ -331,7 +346,7 @@ SmallVector<Value> PanelProduct::addGroup(Value block, Value group,
           z = math::FmaOp::create(b, loc, floats(256), z,
                                   arith::SIToFPOp::create(b, loc, f32, low));
         }
-        Value &sum = sums[i * parts + part];
+        Value &sum = sums[i * together + part - firstPart];
         Value factor = spread(b.getF32Type(), row, digits.scale());
         if (scale)
           factor = arith::MulFOp::create(b, loc, scale, factor);
@@ -350,7 +365,7 @@ SmallVector<Value> PanelProduct::addGroup(Value block, Value group,
 // What lies kFetchAheadBytes behind `bytes` from `address` on. A group fetches as much
 // as it reads: the lines of a whole block at once are more than a core has misses for.
 void PanelProduct::prefetch(Value address, int64_t bytes) {
-  if (!operands.fetchNext)
+  if (!operands.fetchNext || firstPart > 0)
     return;
   for (int64_t line = 0; line < bytes; line += kLineBytes)
     LLVM::Prefetch::create(b, loc, at(address, kFetchAheadBytes + line),
@@ -360,6 +375,19 @@ void PanelProduct::prefetch(Value address, int64_t bytes) {
 }
 
 SmallVector<Value> PanelProduct::multiply(Value base, ArrayRef<Value> rows) {
+  together = dots->partsAtOnce(parts, rows.size() * digits.count);
+  SmallVector<Value> sums(rows.size() * parts);
+  for (firstPart = 0; firstPart < parts; firstPart += together) {
+    SmallVector<Value> some = multiplyParts(base, rows);
+    for (size_t i = 0; i < rows.size(); ++i)
+      llvm::copy(ArrayRef(some).slice(i * together, together),
+                 sums.begin() + i * parts + firstPart);
+  }
+  return sums;
+}
+
+SmallVector<Value> PanelProduct::multiplyParts(Value base,
+                                               ArrayRef<Value> rows) {
   auto loopOver = [&](int64_t count, SmallVector<Value> sums, auto body) {
     if (count == 1)
       return body(memory.constant(0), sums);
@@ -372,7 +400,7 @@ SmallVector<Value> PanelProduct::multiply(Value base, ArrayRef<Value> rows) {
     scf::YieldOp::create(b, loc, body(loop.getInductionVar(), carried));
     return SmallVector<Value>(loop.getResults());
   };
-  SmallVector<Value> sums(rows.size() * parts, floats(0));
+  SmallVector<Value> sums(rows.size() * together, floats(0));
   int64_t blocks = operands.columns / operands.panel.getElements();
   return loopOver(blocks, sums, [&](Value number, SmallVector<Value> sums) {
     Value block = further(base, number, panel.bytes);
@@ -397,6 +425,11 @@ SmallVector<Value> PanelProduct::multiply(Value base, ArrayRef<Value> rows) {
 }
 
 } // namespace
+
+int64_t host::panelRowsAtOnce(OpBuilder &b, Memory &memory, Operation *op) {
+  return ByteDots::of(b, op->getLoc(), op, memory.shape.lanes)
+      ->rowsAtOnce(memory.shape.registers);
+}
 
 SmallVector<Value> host::multiplyPanel(OpBuilder &b, Location loc,
                                        Memory &memory, Operation *op,

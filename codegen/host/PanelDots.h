@@ -13,6 +13,11 @@ struct PanelOperands {
   bool fetchNext;           ///< what follows the panel is wanted next
 };
 
+/// How many rows of digits a call of multiplyPanel() should have. `op` is an operation
+/// of the module.
+int64_t panelRowsAtOnce(mlir::OpBuilder &b, Memory &memory,
+                        mlir::Operation *op);
+
 /// The products of 16 rows of the matrix, the panel at the address `base`, with rows
 /// whose digits begin at the addresses `rows`: of each row f32 vectors of the target's
 /// lanes, 16 numbers in all. `op` is an operation of the module.

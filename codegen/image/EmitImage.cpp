@@ -31,9 +31,10 @@ struct Code {
 static Code codeOf(ModuleOp module) {
   constexpr int64_t kLaneBits = 32;
   const rt::HostIsa &lowest = rt::baselineIsa();
-  Code code = {"host",
-               lowest.name,
-               {lowest.cpu, lowest.features, lowest.lanes * kLaneBits}};
+  Code code = {
+      "host",
+      lowest.name,
+      {lowest.triple, lowest.cpu, lowest.features, lowest.lanes * kLaneBits}};
   tile::TargetAttr target = tile::getTarget(module);
   if (!target)
     return code;
@@ -47,6 +48,8 @@ static Code codeOf(ModuleOp module) {
     code.processor.cpu = target.getCpu().str();
   if (target.getFeatures())
     code.processor.features = target.getFeatures().str();
+  if (target.getTriple())
+    code.processor.triple = target.getTriple().str();
   code.processor.vectorBits = target.getVector() * kLaneBits;
   return code;
 }

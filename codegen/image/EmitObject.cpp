@@ -33,21 +33,34 @@ static void optimise(Module &module, TargetMachine &machine) {
       .run(module, modules);
 }
 
-Expected<std::unique_ptr<MemoryBuffer>>
-effc::image::emitObject(Module &module, const Processor &processor) {
+/// What the runtime holds kernels to (runtime/src/Limits.h).
+static constexpr uint64_t kFunctionAlignment = 16;
+
+// The back ends of the architectures that levels are of (runtime/abi/HostIsas.cpp).
+static void initialiseBackEnds() {
   static const bool initialised = [] {
     LLVMInitializeX86TargetInfo();
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
     return true;
   }();
   (void)initialised;
-  Triple triple("x86_64-unknown-linux-gnu");
+}
+
+Expected<std::unique_ptr<MemoryBuffer>>
+effc::image::emitObject(Module &module, const Processor &processor) {
+  initialiseBackEnds();
+  Triple triple(processor.triple);
   std::string reason;
   const Target *target = TargetRegistry::lookupTarget(triple, reason);
   if (!target)
-    return createStringError("LLVM has no x86-64 back end: %s", reason.c_str());
+    return createStringError("LLVM has no back end for %s: %s",
+                             processor.triple.c_str(), reason.c_str());
   TargetOptions options;
   options.EmitStackSizeSection = true;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
@@ -63,6 +76,8 @@ effc::image::emitObject(Module &module, const Processor &processor) {
       function.addFnAttr("target-features", processor.features);
     function.addFnAttr("prefer-vector-width",
                        std::to_string(processor.vectorBits));
+    // Arm's back end would do with 4.
+    function.setAlignment(Align(kFunctionAlignment));
     // No loop may become a call of memset or memcpy: there is no library.
     function.addFnAttr("no-builtins");
     function.addFnAttr(Attribute::NoUnwind);
@@ -73,8 +88,8 @@ effc::image::emitObject(Module &module, const Processor &processor) {
   legacy::PassManager emission;
   if (machine->addPassesToEmitFile(emission, stream, nullptr,
                                    CodeGenFileType::ObjectFile))
-    return createStringError(
-        "LLVM's x86-64 back end cannot write object files");
+    return createStringError("LLVM's back end for %s cannot write object files",
+                             processor.triple.c_str());
   emission.run(module);
   return std::make_unique<SmallVectorMemoryBuffer>(
       std::move(object), "kernels.o",

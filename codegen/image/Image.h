@@ -28,6 +28,7 @@ struct Image {
 
 /// What LLVM compiles for.
 struct Processor {
+  std::string triple;        // "x86_64-unknown-linux-gnu"
   std::string cpu, features; // "x86-64-v3", "+avxvnni"
   int64_t vectorBits;        // of the registers that the kernels use
 };

@@ -16,10 +16,21 @@ using namespace effc::image;
 
 static const char *const kScript = R"(SECTIONS {
   . = 0;
-  .image : { *(.text .text.*) . = ALIGN(64); *(.rodata .rodata.*) }
+  .image : ALIGN($) { *(.text .text.*) . = ALIGN(64); *(.rodata .rodata.*) }
   .stack_sizes : { *(.stack_sizes) }
 }
 )";
+
+// Arm's code finds constants by the page of 4096 bytes that they lie in, counted from
+// its own, so that its image begins with one, as it does where it is mapped.
+static Expected<std::string> scriptFor(MemoryBufferRef input) {
+  auto file = object::ELFObjectFile<object::ELF64LE>::create(input);
+  if (!file)
+    return file.takeError();
+  auto [before, after] = StringRef(kScript).split('$');
+  return (before + (file->getArch() == Triple::aarch64 ? "4096" : "1") + after)
+      .str();
+}
 
 static Expected<std::string> findLinker() {
   std::string beside = EFFC_LLD_DIRECTORY;
@@ -77,7 +88,8 @@ static Expected<Image> extract(MemoryBufferRef linked) {
       stackSizes[address] = data.getULEB128(&at);
     }
   }
-  constexpr uint64_t kReturnAddressAndRedZone = 8 + 128;
+  // Of x86-64; on Arm a frame has its return address, and there is no red zone.
+  const uint64_t besideFrame = file->getArch() == Triple::x86_64 ? 8 + 128 : 0;
   for (const object::ELFSymbolRef symbol : file->symbols()) {
     Expected<object::SymbolRef::Type> type = symbol.getType();
     Expected<StringRef> name = symbol.getName();
@@ -85,8 +97,7 @@ static Expected<Image> extract(MemoryBufferRef linked) {
     if (!type || !name || !address || *type != object::SymbolRef::ST_Function)
       continue;
     image.functions[*name] = {*address - imageAddress,
-                              stackSizes.lookup(*address) +
-                                  kReturnAddressAndRedZone};
+                              stackSizes.lookup(*address) + besideFrame};
   }
   return image;
 }
@@ -109,7 +120,10 @@ Expected<Image> effc::image::linkImage(MemoryBufferRef object) {
               output = path("image.so"), log = path("log");
   if (Error error = writeFile(input, object.getBuffer()))
     return error;
-  if (Error error = writeFile(script, kScript))
+  Expected<std::string> places = scriptFor(object);
+  if (!places)
+    return places.takeError();
+  if (Error error = writeFile(script, *places))
     return error;
   SmallVector<StringRef> arguments = {*linker,
                                       "-shared",

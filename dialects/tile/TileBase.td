@@ -101,8 +101,9 @@ def Tile_BlockLimitsAttr : Tile_Attr<"BlockLimits", "block"> {
 def Tile_IsaAttr : Tile_Attr<"Isa", "isa"> {
   let summary = "A level of the host's instruction set";
   let description = [{
-    What differs between the levels that one host may have, as in `#tile.target`: what
+    What differs between the levels that hosts may have, as in `#tile.target`: what
     the artifact calls the code, what LLVM makes it for, and the vector registers.
+    `triple` is the architecture, as LLVM calls it; without it, x86-64.
 
     Constraints:
 
@@ -112,11 +113,12 @@ def Tile_IsaAttr : Tile_Attr<"Isa", "isa"> {
     registers = 32>`
   }];
   let parameters = (ins "::mlir::StringAttr":$code, "::mlir::StringAttr":$cpu,
-    OptionalParameter<"::mlir::StringAttr">:$features, "int64_t":$vector,
+    OptionalParameter<"::mlir::StringAttr">:$features,
+    OptionalParameter<"::mlir::StringAttr">:$triple, "int64_t":$vector,
     "int64_t":$registers);
   let assemblyFormat = [{ `<` `code` `=` $code `,` `cpu` `=` $cpu `,`
-    (`features` `=` $features^ `,`)? `vector` `=` $vector `,` `registers` `=`
-    $registers `>` }];
+    (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)? `vector` `=` $vector
+    `,` `registers` `=` $registers `>` }];
   let genVerifyDecl = 1;
 }
 
@@ -144,8 +146,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     rows are rounded (`!storage.digits`); 0: weights have no panels.
 
     `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
-    `features`: the chip of a GPU, also where the host plays it. Kernels of the host
-    become code of the levels in `further` as well. All levels run the same plan, so
+    `features`: the chip of a GPU, also where the host plays it. `triple` is the host's
+    architecture, as LLVM calls it; without it, x86-64. Kernels of the host become code of the levels in `further` as well. All levels run the same plan, so
     that nothing before the phase binary reads `vector`, `registers` or `further`.
 
     Constraints:
@@ -155,6 +157,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     * (TARGET3) `further` is the host's, and no two levels have the same `code`.
     * (TARGET4) `units` are attributes with the interface `ProductUnit`.
     * (TARGET5) `digits` is the host's, and at most 3.
+    * (TARGET6) `triple` is the host's.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -171,7 +174,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     DefaultValuedParameter<"int64_t", "0">:$digits,
     OptionalParameter<"::mlir::StringAttr">:$code,
     OptionalParameter<"::mlir::StringAttr">:$cpu,
-    OptionalParameter<"::mlir::StringAttr">:$features, "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
+    OptionalParameter<"::mlir::StringAttr">:$features,
+    OptionalParameter<"::mlir::StringAttr">:$triple,
+    "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
     "int64_t":$dot_rate, "int64_t":$state_bytes,
     DefaultValuedParameter<"int64_t", "0">:$cores,
     OptionalArrayRefParameter<"::effc::tile::IsaAttr">:$further);
@@ -180,7 +185,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
     (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
     (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
-    (`features` `=` $features^ `,`)? (`further` `=` `[` $further^ `]` `,`)?
+    (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)?
+    (`further` `=` `[` $further^ `]` `,`)?
     `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];
   let extraClassDeclaration = [{

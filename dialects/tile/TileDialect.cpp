@@ -67,9 +67,9 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  ArrayRef<Attribute> units, bool overlaps,
                                  Type roundedTo, BlockLimitsAttr block,
                                  bool library, int64_t digits, StringAttr code,
-                                 StringAttr, StringAttr, int64_t, int64_t,
-                                 int64_t, int64_t, int64_t, int64_t,
-                                 ArrayRef<IsaAttr> further) {
+                                 StringAttr, StringAttr, StringAttr triple,
+                                 int64_t, int64_t, int64_t, int64_t, int64_t,
+                                 int64_t, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
@@ -89,6 +89,10 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (digits < 0 || digits > 3 || (device != Device::Host && digits)) // target5
     return emitError() << "expects up to 3 'digits' of the host alone, but got "
                        << digits;
+  if (device != Device::Host && triple) // target6
+    return emitError() << "expects 'triple' of the host alone, but got a GPU's "
+                          "target with "
+                       << triple;
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
   for (IsaAttr isa : further)
     if (!codes.insert(isa.getCode()).second) // target3
@@ -98,7 +102,7 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult IsaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                              StringAttr, StringAttr, StringAttr,
+                              StringAttr, StringAttr, StringAttr, StringAttr,
                               int64_t vector, int64_t registers) {
   if (vector < 1 || !llvm::isPowerOf2_64(vector)) // isa1
     return emitError() << "expects 'vector' to be a power of two, but got "
@@ -110,20 +114,23 @@ LogicalResult IsaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 TargetAttr TargetAttr::ofLevel(size_t index) const {
-  StringAttr code = getCode(), cpu = getCpu(), features = getFeatures();
+  StringAttr code = getCode(), cpu = getCpu(), features = getFeatures(),
+             triple = getTriple();
   int64_t vector = getVector(), registers = getRegisters();
   if (index > 0) {
     IsaAttr isa = getFurther()[index - 1];
     code = isa.getCode();
     cpu = isa.getCpu();
     features = isa.getFeatures();
+    triple = isa.getTriple();
     vector = isa.getVector();
     registers = isa.getRegisters();
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
              getUnits(), getOverlaps(), getRoundedTo(), getBlock(),
-             getLibrary(), getDigits(), code, cpu, features, vector, registers,
-             getStepRate(), getDotRate(), getStateBytes(), getCores(), {});
+             getLibrary(), getDigits(), code, cpu, features, triple, vector,
+             registers, getStepRate(), getDotRate(), getStateBytes(),
+             getCores(), {});
 }
 
 TargetAttr effc::tile::getTarget(Operation *op) {

@@ -1,5 +1,6 @@
 // The levels of x86-64, after the System V psABI (x86-64-ABI, Micro-Architecture
-// Levels), whose names LLVM's processors have, and such with more than a level.
+// Levels), whose names LLVM's processors have, such with more than a level, and two of
+// Arm.
 #include "runtime/abi/HostIsas.h"
 
 using namespace effc::rt;
@@ -88,6 +89,38 @@ static constexpr HostIsa kV4Bf16 = {.name = "x86-64-v4-bf16",
                                     .needs = kBf16,
                                     .multipliesBf16 = true};
 
-static constexpr HostIsa kIsas[] = {kV3, kV3Vnni, kV4, kV4Vnni, kV4Bf16};
+// Arm from version 8.2 on. Vectors are pairs of the 32 registers of 4 lanes, so that
+// bits are those of x86-64-v3, and a product's register block has its 24 sums all the
+// same. Of the architecture's versions nothing is asked but the instructions themselves.
+static constexpr HwcapBit kDotProducts[] = {{"asimd", false, 1},
+                                            {"asimddp", false, 20}};
+static constexpr HostIsa kArmDot = {.name = "aarch64-dotprod",
+                                    .cpu = "generic",
+                                    .features = "+dotprod",
+                                    .lanes = 8,
+                                    .registers = 16,
+                                    .rank = 1,
+                                    .isUsual = false,
+                                    .below = nullptr,
+                                    .needs = {},
+                                    .triple = kArmTriple,
+                                    .needsOnArm = kDotProducts};
+
+// Products of matrices of bytes: Neoverse V1 and later ones, Apple's M2 and later.
+static constexpr HwcapBit kMatrixProducts[] = {{"i8mm", true, 13}};
+static constexpr HostIsa kArmMatrix = {.name = "aarch64-i8mm",
+                                       .cpu = "generic",
+                                       .features = "+dotprod,+i8mm",
+                                       .lanes = 8,
+                                       .registers = 16,
+                                       .rank = 2,
+                                       .isUsual = false,
+                                       .below = &kArmDot,
+                                       .needs = {},
+                                       .triple = kArmTriple,
+                                       .needsOnArm = kMatrixProducts};
+
+static constexpr HostIsa kIsas[] = {kV3,     kV3Vnni, kV4,       kV4Vnni,
+                                    kV4Bf16, kArmDot, kArmMatrix};
 
 std::span<const HostIsa> effc::rt::hostIsas() { return kIsas; }

@@ -20,7 +20,7 @@ namespace effc::rt {
 struct CpuidBit {
   const char *name; // "avx2"
   uint32_t leaf;
-  char reg;         // 'a' to 'd'
+  char reg; // 'a' to 'd'
   unsigned bit;
   /// Bits of the register XCR0, all of which the system has to set: it then
   /// saves the registers that the instructions use when it switches tasks.
@@ -28,13 +28,27 @@ struct CpuidBit {
   uint32_t subleaf = 0;
 };
 
+/// A bit of the auxiliary vector by which Linux says that an Arm processor has
+/// something, and that the system saves its registers (Linux,
+/// Documentation/arch/arm64/elf_hwcaps.rst).
+struct HwcapBit {
+  const char *name; // "asimddp", as /proc/cpuinfo has it
+  bool isSecond;    // of AT_HWCAP2 and not AT_HWCAP
+  unsigned bit;
+};
+
+/// What LLVM calls the architectures, and the systems, that levels are of.
+inline constexpr const char *kX86Triple = "x86_64-unknown-linux-gnu";
+inline constexpr const char *kArmTriple = "aarch64-unknown-linux-gnu";
+
 struct HostIsa {
   const char *name; // as files and --target have it
   const char *cpu;  // what LLVM compiles for, and what is there besides: "+fma"
   const char *features;
   int64_t lanes;     // f32 lanes of a vector register
   int64_t registers; // how many vector registers there are
-  /// Of the levels that run on a machine the highest is taken. At least 1.
+  /// Of the levels that run on a machine the highest is taken. At least 1, and not
+  /// that of another level of its architecture.
   unsigned rank;
   /// Whether a file has its code that was compiled without a word on targets: there
   /// are many such machines, and they gain much by it.
@@ -44,9 +58,14 @@ struct HostIsa {
   std::span<const CpuidBit> needs;
   /// Whether it multiplies bf16, which pays where products may round to it alone.
   bool multipliesBf16 = false;
+  /// Of what architecture the level is. A machine of another one lacks all of it.
+  const char *triple = kX86Triple;
+  /// What a level of Arm needs, in place of `needs`.
+  std::span<const HwcapBit> needsOnArm = {};
 };
 
-/// All levels, lowest first: the first is what "host" stands for.
+/// All levels, those of an architecture together, the lowest of them first. The
+/// first of all is what "host" stands for.
 std::span<const HostIsa> hostIsas();
 
 inline const HostIsa &baselineIsa() { return hostIsas().front(); }

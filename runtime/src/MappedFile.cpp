@@ -126,6 +126,10 @@ Result<Mapping> MappedFile::copyExecutable(uint64_t offset,
   if (!code)
     return code.error();
   std::memcpy(code->data(), contents.data() + offset, size);
+  // Where caches of data and of instructions are apart, as Arm's are, the second one
+  // knows nothing of it yet. The system sees to it where it maps pages of a file.
+  auto *begin = reinterpret_cast<char *>(code->data());
+  __builtin___clear_cache(begin, begin + size);
   if (mprotect(code->data(), size, PROT_READ | PROT_EXEC) != 0)
     return fail(EFFC_IO_ERROR, "cannot make the file's code executable: ",
                 std::strerror(errno));

@@ -2,6 +2,8 @@
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
 #define EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
 
+#include <cstdint>
+
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -22,6 +24,23 @@ public:
 private:
   static constexpr unsigned kDefault = 0x1F80; // all exceptions masked
   unsigned saved;
+#elif defined(__aarch64__)
+public:
+  DefaultFloatMode() : saved(get()) { set(0); } // no exception is trapped
+  ~DefaultFloatMode() { set(saved); }
+  DefaultFloatMode(const DefaultFloatMode &) = delete;
+  DefaultFloatMode &operator=(const DefaultFloatMode &) = delete;
+
+private:
+  static uint64_t get() {
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    return mode;
+  }
+  static void set(uint64_t mode) {
+    __asm__ volatile("msr fpcr, %0" : : "r"(mode));
+  }
+  uint64_t saved;
 #endif
 };
 

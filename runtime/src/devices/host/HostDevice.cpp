@@ -9,11 +9,12 @@ using namespace effc::rt;
 
 HostDevice::HostDevice(std::unique_ptr<ThreadPool> threads, const HostIsa *only)
     : pool(std::move(threads)), only(only) {
-  const HostIsa *isa = only ? only : bestIsaHere(),
-                *lowest = findIsaHere(baselineIsa().name);
-  std::string name = isa      ? isa->name
-                     : lowest ? "below " + std::string(lowest->name)
-                              : "no known ISA";
+  const HostIsa *isa = only ? only : bestIsaHere();
+  std::vector<const HostIsa *> known = isasHere();
+  std::string name = isa ? isa->name
+                     : known.empty()
+                         ? "no known ISA"
+                         : "below " + std::string(known.front()->name);
   unsigned count = pool->threads();
   text = "host (" + name + ", " + std::to_string(count) +
          (count == 1 ? " thread)" : " threads)");
@@ -32,8 +33,8 @@ static Result<const HostIsa *> askedLevel(std::string_view isa) {
   const HostIsa *level = findIsaHere(isa);
   if (!level) {
     std::string known;
-    for (const HostIsa &each : hostIsas())
-      known += (known.empty() ? "" : ", ") + std::string(each.name);
+    for (const HostIsa *each : isasHere())
+      known += (known.empty() ? "" : ", ") + std::string(each->name);
     return invalidArgument(who, " is '", isa, "', but this library knows ",
                            known);
   }

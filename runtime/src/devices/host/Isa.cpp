@@ -2,6 +2,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 using namespace effc::rt;
@@ -32,7 +34,7 @@ static uint32_t savedState() {
   return low;
 }
 
-static constexpr bool kIsX86 = true;
+static constexpr const char *kTripleHere = kX86Triple;
 
 static bool isPresent(const CpuidBit &bit) {
   Registers leaf = cpuid(bit.leaf, bit.subleaf);
@@ -46,14 +48,43 @@ static bool isPresent(const CpuidBit &bit) {
 
 #else
 
-static constexpr bool kIsX86 = false;
-
 static bool isPresent(const CpuidBit &) { return false; }
 
 #endif
 
+#if defined(__aarch64__)
+
+static constexpr const char *kTripleHere = kArmTriple;
+
+static bool isPresent(const HwcapBit &bit) {
+  return getauxval(bit.isSecond ? AT_HWCAP2 : AT_HWCAP) >> bit.bit & 1;
+}
+
+#else
+
+static bool isPresent(const HwcapBit &) { return false; }
+
+#endif
+
+#if !defined(__x86_64__) && !defined(__aarch64__)
+static constexpr const char *kTripleHere = "";
+#endif
+
+static bool isOfThisArchitecture(const HostIsa &isa) {
+  return std::string_view(isa.triple) == kTripleHere;
+}
+
 const HostIsa *effc::rt::findIsaHere(std::string_view name) {
-  return kIsX86 ? findHostIsa(name) : nullptr;
+  const HostIsa *isa = findHostIsa(name);
+  return isa && isOfThisArchitecture(*isa) ? isa : nullptr;
+}
+
+std::vector<const HostIsa *> effc::rt::isasHere() {
+  std::vector<const HostIsa *> all;
+  for (const HostIsa &isa : hostIsas())
+    if (isOfThisArchitecture(isa))
+      all.push_back(&isa);
+  return all;
 }
 
 std::vector<Feature> effc::rt::featuresOf(const HostIsa &isa) {
@@ -61,6 +92,8 @@ std::vector<Feature> effc::rt::featuresOf(const HostIsa &isa) {
   if (isa.below)
     features = featuresOf(*isa.below);
   for (const CpuidBit &bit : isa.needs)
+    features.push_back({bit.name, isPresent(bit)});
+  for (const HwcapBit &bit : isa.needsOnArm)
     features.push_back({bit.name, isPresent(bit)});
   return features;
 }
@@ -74,7 +107,7 @@ std::string effc::rt::missingFor(const std::vector<Feature> &features) {
 }
 
 bool effc::rt::runsHere(const HostIsa &isa) {
-  return missingFor(featuresOf(isa)).empty();
+  return isOfThisArchitecture(isa) && missingFor(featuresOf(isa)).empty();
 }
 
 const HostIsa *effc::rt::bestIsaHere() {

@@ -19,6 +19,9 @@ struct Feature {
 /// was built for another architecture.
 const HostIsa *findIsaHere(std::string_view name);
 
+/// The levels of the architecture that this build of the runtime is for, lowest first.
+std::vector<const HostIsa *> isasHere();
+
 /// What `isa` asks for, the levels below included; lowest first.
 std::vector<Feature> featuresOf(const HostIsa &isa);
 

@@ -71,8 +71,8 @@ static std::string disassemble(MemoryBufferRef object) {
 static std::string codeFor(const rt::HostIsa &isa, unsigned lanes) {
   LLVMContext context;
   std::unique_ptr<Module> module = square(context, lanes);
-  auto object =
-      image::emitObject(*module, {isa.cpu, isa.features, isa.lanes * 32});
+  auto object = image::emitObject(
+      *module, {isa.triple, isa.cpu, isa.features, isa.lanes * 32});
   if (!object) {
     ADD_FAILURE() << toString(object.takeError());
     return "";
