@@ -294,7 +294,7 @@ TEST(Api, ShowsSegmentsAndWeights) {
   auto segments = model.segments();
   ASSERT_EQ(segments.size(), 3u);
   EXPECT_STREQ(segments[0].kind, "host_code");
-  EXPECT_STREQ(segments[0].isa, "x86-64-v3");
+  EXPECT_STREQ(segments[0].isa, kToyIsa);
   EXPECT_STREQ(segments[1].kind, "weights");
   EXPECT_STREQ(segments[2].kind, "tokenizer");
   auto weights = model.weights();

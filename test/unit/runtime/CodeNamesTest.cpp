@@ -61,7 +61,7 @@ class SavedCode : public testing::Test {
 protected:
   SavedCode()
       : file(makeToyArtifact()), model(file.path()),
-        engine(model, Device::host(1, "x86-64-v3"), 3), session(engine) {
+        engine(model, Device::host(1, kToyIsa), 3), session(engine) {
     engine.prefill(session, {1, 2, 3});
   }
   /// Makes both checksums and the size right again.
@@ -83,9 +83,9 @@ protected:
 } // namespace
 
 TEST_F(SavedCode, IsThatOfTheEngine) {
-  EXPECT_EQ(session.isas(), "x86-64-v3");
+  EXPECT_EQ(session.isas(), kToyIsa);
   EXPECT_EQ(Session(engine).isas(), "");
-  EXPECT_EQ(session.fork().isas(), "x86-64-v3");
+  EXPECT_EQ(session.fork().isas(), kToyIsa);
   session.reset();
   EXPECT_EQ(session.isas(), "");
 }
@@ -93,24 +93,27 @@ TEST_F(SavedCode, IsThatOfTheEngine) {
 TEST_F(SavedCode, StandsBehindTheStates) {
   std::string bytes = session.save();
   std::string names = bytes.substr(bytes.size() - CodeNames::kBytes);
-  EXPECT_EQ(names, std::string("x86-64-v3") +
-                       std::string(CodeNames::kBytes - 9, '\0'));
+  std::string expected = kToyIsa;
+  expected.resize(CodeNames::kBytes);
+  EXPECT_EQ(names, expected);
   Session other(engine);
   other.loadBytes(bytes);
-  EXPECT_EQ(other.isas(), "x86-64-v3");
+  EXPECT_EQ(other.isas(), kToyIsa);
 }
 
 // What another code computed stays named when this one goes on.
 TEST_F(SavedCode, IsAddedTo) {
   std::string bytes = session.save();
   size_t at = bytes.size() - CodeNames::kBytes;
-  bytes.replace(at, 9, "sm_90a\0\0\0", 9);
+  std::string before = "sm_90a";
+  before.resize(CodeNames::kBytes);
+  bytes.replace(at, CodeNames::kBytes, before);
   repair(bytes);
   Session other(engine);
   other.loadBytes(bytes);
   EXPECT_EQ(other.isas(), "sm_90a");
   engine.decode({other.get()}, {4});
-  EXPECT_EQ(other.isas(), "sm_90a, x86-64-v3");
+  EXPECT_EQ(other.isas(), std::string("sm_90a, ") + kToyIsa);
 }
 
 TEST_F(SavedCode, MustBeThere) {

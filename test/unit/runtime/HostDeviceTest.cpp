@@ -138,9 +138,8 @@ TEST(HostDevice, RefusesCodeForAnotherMachine) {
 
 TEST(HostDevice, RefusesAKernelWithoutCode) {
   EXPECT_EQ(refusal([](artifact::ProgramT &p) { p.kernels[2]->code.clear(); }),
-            "4: the file's code does not run here (x86-64-v3: some kernels "
-            "have no code "
-            "for it)");
+            std::string("4: the file's code does not run here (") + kToyIsa +
+                ": some kernels have no code for it)");
 }
 
 TEST(HostDevice, RefusesAFileWithoutCode) {

@@ -3,18 +3,31 @@
 #include "runtime/abi/HostIsas.h"
 
 #include "runtime/src/devices/host/Isa.h"
+#include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <bit>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#endif
 
 using namespace effc::rt;
+using namespace effc::test;
 
 TEST(HostIsas, LevelsAreInOrderAndDiffer) {
-  std::set<std::string_view> names;
+  std::set<std::string_view> names, triples;
+  std::string_view triple;
   unsigned rank = 0;
   for (const HostIsa &isa : hostIsas()) {
     EXPECT_TRUE(names.insert(isa.name).second) << isa.name;
+    if (triple != isa.triple) {
+      triple = isa.triple;
+      rank = 0;
+      EXPECT_TRUE(triples.insert(triple).second) << "levels lie apart";
+    }
     EXPECT_GT(isa.rank, rank) << isa.name;
     rank = isa.rank;
     EXPECT_EQ(findHostIsa(isa.name), &isa);
@@ -31,6 +44,7 @@ TEST(HostIsas, ALevelAsksForWhatIsBelowToo) {
     if (!isa.below)
       continue;
     EXPECT_LT(isa.below->rank, isa.rank) << isa.name;
+    EXPECT_STREQ(isa.below->triple, isa.triple) << isa.name;
     EXPECT_GT(featuresOf(isa).size(), featuresOf(*isa.below).size());
     if (runsHere(isa)) {
       EXPECT_TRUE(runsHere(*isa.below)) << isa.name;
@@ -63,6 +77,39 @@ TEST(HostIsas, FurtherLevelsMultiplyBytesAndBf16) {
   EXPECT_EQ(added("x86-64-v4-vnni"), "avx512vnni");
   EXPECT_EQ(added("x86-64-v4-bf16"), "avx512_bf16");
 }
+
+TEST(HostIsas, HereAreThoseOfOneArchitecture) {
+  ASSERT_EQ(isasHere().front(), findHostIsa(kToyIsa));
+  for (const HostIsa *isa : isasHere()) {
+    EXPECT_STREQ(isa->triple, isasHere().front()->triple);
+    EXPECT_EQ(findIsaHere(isa->name), isa);
+  }
+  EXPECT_TRUE(findHostIsa(kForeignIsa));
+  EXPECT_FALSE(findIsaHere(kForeignIsa));
+  EXPECT_FALSE(runsHere(*findHostIsa(kForeignIsa)));
+}
+
+// Linux, arch/arm64/include/uapi/asm/hwcap.h.
+TEST(HostIsas, AskForTheBitsThatLinuxHas) {
+  std::map<std::string, std::pair<bool, unsigned>> bits;
+  for (const char *isa : {"aarch64-dotprod", "aarch64-i8mm"})
+    for (const HwcapBit &bit : findHostIsa(isa)->needsOnArm)
+      bits[bit.name] = {bit.isSecond, bit.bit};
+  std::map<std::string, std::pair<bool, unsigned>> expected = {
+      {"asimd", {false, 1}}, {"asimddp", {false, 20}}, {"i8mm", {true, 13}}};
+  EXPECT_EQ(bits, expected);
+}
+
+#if defined(__aarch64__)
+// What the system's headers call them, and /proc/cpuinfo has them.
+TEST(HostIsas, AgreeWithTheSystem) {
+  unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  bool hasDots = (first & HWCAP_ASIMD) && (first & HWCAP_ASIMDDP);
+  EXPECT_EQ(runsHere(*findHostIsa("aarch64-dotprod")), hasDots);
+  EXPECT_EQ(runsHere(*findHostIsa("aarch64-i8mm")),
+            hasDots && (second & HWCAP2_I8MM));
+}
+#endif
 
 #if defined(__x86_64__)
 // The compiler's own look at the processor, which asks the system as well.

@@ -189,8 +189,8 @@ static void addState(artifact::ProgramT &program, const char *name,
 
 static void addKernels(Builder &builder, const ToyOptions &options) {
   ElfImage image = readElfImage(EFFC_TOY_KERNELS);
-  uint32_t code = builder.addSegment(artifact::SegmentKind::HostCode,
-                                     image.bytes, "x86-64-v3");
+  uint32_t code =
+      builder.addSegment(artifact::SegmentKind::HostCode, image.bytes, kToyIsa);
   std::vector<const char *> names = {"toy_embed", "toy_scan", "toy_head"};
   if (options.withChoices)
     names.push_back("toy_draw");

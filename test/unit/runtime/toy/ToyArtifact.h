@@ -19,6 +19,17 @@
 
 namespace effc::test {
 
+/// The level that the toy's code is said to be of, the lowest one here; the next one;
+/// and one of another architecture.
+#if defined(__aarch64__)
+inline constexpr const char *kToyIsa = "aarch64-dotprod",
+                            *kHigherIsa = "aarch64-i8mm",
+                            *kForeignIsa = "x86-64-v3";
+#else
+inline constexpr const char *kToyIsa = "x86-64-v3", *kHigherIsa = "x86-64-v4",
+                            *kForeignIsa = "aarch64-dotprod";
+#endif
+
 constexpr uint32_t kToyVocabulary = 271;
 constexpr uint32_t kToyChannels = 3;
 constexpr uint64_t kToySlotBytes = 192;
