@@ -224,6 +224,12 @@
 
 // -----
 
+// target6: a GPU's code is no architecture's of the host
+// expected-error @+1 {{expects 'triple' of the host alone, but got a GPU's target with "aarch64-unknown-linux-gnu"}}
+"test.op"() {test.a = #tile.target<nvptx, triple = "aarch64-unknown-linux-gnu", vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
 // isa1: lanes that halves do not fold to one
 // expected-error @+1 {{expects 'vector' to be a power of two, but got 12}}
 "test.op"() {test.a = #tile.isa<code = "a", cpu = "a", vector = 12, registers = 32>} : () -> ()

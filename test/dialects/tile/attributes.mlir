@@ -20,6 +20,10 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 "test.op"() {test.target = #tile.target<host, code = "x86-64-v3", cpu = "x86-64-v3", further = [<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>,
     <code = "other", cpu = "x86-64-v4", features = "+avx512vnni", vector = 8, registers = 32>], vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()
+// CHECK: test.target = #tile.target<host, code = "a", cpu = "generic", features = "+dotprod", triple = "aarch64-unknown-linux-gnu", further = [<code = "b", cpu = "generic", triple = "aarch64-unknown-linux-gnu", vector = 8, registers = 16>], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
+"test.op"() {test.target = #tile.target<host, code = "a", cpu = "generic", features = "+dotprod", triple = "aarch64-unknown-linux-gnu",
+    further = [<code = "b", cpu = "generic", triple = "aarch64-unknown-linux-gnu", vector = 8, registers = 16>], vector = 8, registers = 16, step_rate = 24,
+    dot_rate = 28, state_bytes = 49152>} : () -> ()
 // CHECK: test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>
 "test.op"() {test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>} : () -> ()
 // CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>

@@ -1,0 +1,13 @@
+# Builds the runtime, `effc` and the runtime's tests for Arm in the folder BUILD.
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: status ${status}\n${out}\n${err}")
+  endif()
+endfunction()
+
+run(${CMAKE_COMMAND} -S ${SOURCES} -B ${BUILD} -G ${GENERATOR}
+  --toolchain ${SOURCES}/tools/aarch64-linux-gnu.cmake -DCMAKE_BUILD_TYPE=Release
+  -DEFFC_BUILD_COMPILER=OFF -DCMAKE_C_COMPILER_LAUNCHER=${C_LAUNCHER}
+  -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER})
+run(${CMAKE_COMMAND} --build ${BUILD} --target effc EffcRuntimeTests)
