@@ -43,6 +43,8 @@ GuardedMemory::~GuardedMemory() {
 }
 
 MappedCode::MappedCode(std::span<const char> image) : mapped(image.size()) {
+  static uint64_t made = 0;
+  ownNumber = ++made;
   mapping = map(mapped);
   std::memcpy(mapping, image.data(), image.size());
   mprotect(mapping, mapped, PROT_READ | PROT_EXEC);
@@ -51,6 +53,7 @@ MappedCode::MappedCode(std::span<const char> image) : mapped(image.size()) {
 MappedCode &MappedCode::operator=(MappedCode &&other) noexcept {
   std::swap(mapping, other.mapping);
   std::swap(mapped, other.mapped);
+  std::swap(ownNumber, other.ownNumber);
   return *this;
 }
 

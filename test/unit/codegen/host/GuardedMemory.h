@@ -41,10 +41,14 @@ public:
   ~MappedCode();
 
   const uint8_t *data() const { return static_cast<const uint8_t *>(mapping); }
+  size_t size() const { return mapped; }
+  /// No other code of this process has it.
+  uint64_t number() const { return ownNumber; }
 
 private:
   void *mapping = nullptr;
   size_t mapped = 0;
+  uint64_t ownNumber = 0;
 };
 
 } // namespace effc::test

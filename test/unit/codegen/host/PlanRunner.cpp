@@ -1,6 +1,7 @@
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "test/unit/codegen/host/CaseExport.h"
+#include "test/unit/codegen/host/ForeignKernels.h"
 
 #include "compiler/Register.h"
 #include "compiler/Target.h"
@@ -38,6 +39,12 @@ const Target &effc::test::testTarget() {
   return target ? *target : hostTarget();
 }
 
+/// Whether code of the target is of another architecture than this process.
+static bool isForeign(const Target &target) {
+  return target.device == tile::Device::Host &&
+         !rt::findIsaHere(target.code.str());
+}
+
 namespace {
 /// Skips all tests, with the reason, where the machine lacks the level of the
 /// host that they compile for.
@@ -47,6 +54,8 @@ class LevelOfTheHost : public ::testing::Environment {
     const rt::HostIsa *isa = target.device == tile::Device::Host
                                  ? rt::findHostIsa(target.code)
                                  : nullptr;
+    if (isa && isForeign(target) && ForeignKernels::areThere())
+      return;
     if (isa && !rt::runsHere(*isa))
       GTEST_SKIP() << "this machine lacks "
                    << rt::missingFor(rt::featuresOf(*isa)) << " of "
@@ -469,10 +478,36 @@ PlanRunner::launch(plan::LaunchOp op, const int64_t (&counts)[4]) {
                   items.getTimes();
   if (testTarget().simulated)
     return simulate(op, operands, counts, count);
+  if (isForeign(testTarget()))
+    return launchForeign(op, operands, counts, count);
   rt::HostKernel kernel = kernels->get()[kernelNames.at(op.getKernel())];
   for (int64_t part = parts; part-- > 0;)
     kernel(operands.data(), counts, count * part / parts,
            count * (part + 1) / parts);
+}
+
+void PlanRunner::launchForeign(plan::LaunchOp op,
+                               ArrayRef<const void *> operands,
+                               const int64_t (&counts)[4], int64_t items) {
+  auto [code, entry] = kernels->get().foreign(kernelNames.at(op.getKernel()));
+  ForeignKernels::Launch launch = {
+      {code.data(), code.size()}, code.number(), entry, {}, {}, counts, 0, 0};
+  llvm::MapVector<const GuardedMemory *, bool> memories;
+  for (Value operand : op.getOperands())
+    memories[&memoryOf(operand)] |= rangeOf(operand).writable;
+  for (auto [memory, isWritten] : memories)
+    launch.memories.push_back({{memory->data(), memory->size()}, isWritten});
+  for (auto [operand, address] : llvm::zip_equal(op.getOperands(), operands)) {
+    auto *memory = memories.find(&memoryOf(operand));
+    launch.operands.push_back({uint64_t(memory - memories.begin()),
+                               uint64_t(static_cast<const uint8_t *>(address) -
+                                        memory->first->data())});
+  }
+  for (int64_t part = parts; part-- > 0;) {
+    launch.begin = items * part / parts;
+    launch.end = items * (part + 1) / parts;
+    ForeignKernels::get().run(launch);
+  }
 }
 
 // Blocks in the order of `parts`, as on the host.
@@ -520,18 +555,10 @@ rt::OperandRange PlanRunner::rangeOf(Value memory) const {
     base = offset.getBase();
   }
   Operation *op = base.getDefiningOp();
-  const GuardedMemory *whole = &logits;
-  if (isa<plan::ArenaOp>(op))
-    whole = &arena;
-  else if (auto weight = dyn_cast<plan::WeightOp>(op))
-    whole = &weights.at(weight.getWeight());
-  else if (auto table = dyn_cast<plan::TableOp>(op))
-    whole = &tables[static_cast<int>(table.getTable())];
-  else if (isa<plan::StateOp>(op))
-    whole = &slots;
+  const GuardedMemory &whole = memoryOf(base);
   rt::OperandRange range;
-  range.start = reinterpret_cast<uintptr_t>(whole->data());
-  range.bytes = whole->size();
+  range.start = reinterpret_cast<uintptr_t>(whole.data());
+  range.bytes = whole.size();
   if (auto buffer = dyn_cast<plan::ArenaOp>(op)) {
     range.start += *buffer.getOffset() + further;
     range.bytes = buffer.getBytes() - further;
@@ -540,6 +567,19 @@ rt::OperandRange PlanRunner::rangeOf(Value memory) const {
       isa<plan::ArenaOp, plan::StateOp, plan::LogitsOp, plan::ChoicesOp>(op);
   range.what = op->getName().getStringRef().str();
   return range;
+}
+
+const GuardedMemory &PlanRunner::memoryOf(Value memory) const {
+  Operation *op = memory.getDefiningOp();
+  if (auto offset = dyn_cast<plan::OffsetOp>(op))
+    return memoryOf(offset.getBase());
+  if (isa<plan::ArenaOp>(op))
+    return arena;
+  if (auto weight = dyn_cast<plan::WeightOp>(op))
+    return weights.at(weight.getWeight());
+  if (auto table = dyn_cast<plan::TableOp>(op))
+    return tables[static_cast<int>(table.getTable())];
+  return isa<plan::StateOp>(op) ? slots : logits; // or choices
 }
 
 const void *PlanRunner::addressOf(Value memory) const {

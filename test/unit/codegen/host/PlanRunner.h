@@ -13,7 +13,8 @@
 // EFFC_TEST_TARGET names another target than the host: a further level of its
 // instruction set ("x86-64-v4"), whose tests a machine without it skips in the
 // open, or a simulated GPU ("sim_80"), whose code runs block by block, with all of
-// the simulator's checks.
+// the simulator's checks. Code of another architecture's level runs in a program of its
+// own, which EFFC_TEST_RUNNER names (ForeignKernels.h).
 //
 // EFFC_EXPORT_DIR has tests written as files instead of run (CaseExport.h).
 #ifndef EFFC_TEST_UNIT_CODEGEN_HOST_PLANRUNNER_H
@@ -69,6 +70,11 @@ public:
 
   rt::HostKernel operator[](llvm::StringRef name) const {
     return reinterpret_cast<rt::HostKernel>(kernels.lookup(name).entry);
+  }
+  /// The same of another architecture: all but memories, operands, counts and items.
+  std::pair<const MappedCode &, uint64_t> foreign(llvm::StringRef name) const {
+    return {code, kernels.lookup(name).entry -
+                      reinterpret_cast<uintptr_t>(code.data())};
   }
   /// What a simulated kernel's blocks need; operands, counts and ranges are
   /// still open.
@@ -191,8 +197,12 @@ private:
   const void *addressOf(mlir::Value memory) const;
   /// What of the memory of an operand a kernel may touch.
   rt::OperandRange rangeOf(mlir::Value memory) const;
+  /// The whole memory that an operand lies in.
+  const GuardedMemory &memoryOf(mlir::Value memory) const;
   void simulate(plan::LaunchOp op, llvm::ArrayRef<const void *> operands,
                 const int64_t (&counts)[4], int64_t blocks);
+  void launchForeign(plan::LaunchOp op, llvm::ArrayRef<const void *> operands,
+                     const int64_t (&counts)[4], int64_t items);
   void launch(plan::LaunchOp op, const int64_t (&counts)[4]);
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
