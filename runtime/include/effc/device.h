@@ -21,6 +21,7 @@ typedef struct effc_host_options {
   uint32_t threads;
   /* The level of the instruction set whose code alone runs, "x86-64-v3": the last
    * bits of results are those of a level, the same on every machine that has it.
+   * Arm's, "aarch64-dotprod" and "aarch64-i8mm", have those of "x86-64-v3".
    * NULL: what EFFC_HOST_ISA in the environment names, or without it the highest
    * level that a file has code for and the machine runs. */
   const char *isa;

@@ -587,16 +587,12 @@ const void *PlanRunner::addressOf(Value memory) const {
   if (auto offset = dyn_cast<plan::OffsetOp>(op))
     return static_cast<const uint8_t *>(addressOf(offset.getBase())) +
            offset.getBytes();
+  const uint8_t *start = memoryOf(memory).data();
   if (auto buffer = dyn_cast<plan::ArenaOp>(op))
-    return arena.data() + *buffer.getOffset();
-  if (auto weight = dyn_cast<plan::WeightOp>(op))
-    return weights.at(weight.getWeight()).data();
-  if (auto table = dyn_cast<plan::TableOp>(op))
-    return tables[static_cast<int>(table.getTable())].data();
-  if (auto state = dyn_cast<plan::StateOp>(op)) {
+    return start + *buffer.getOffset();
+  if (auto state = dyn_cast<plan::StateOp>(op))
     for (seq::StateAttr entry : layout.getStates())
       if (entry.getName() == state.getName())
-        return slots.data() + entry.getOffset();
-  }
-  return logits.data(); // plan.logits or plan.choices
+        return start + entry.getOffset();
+  return start;
 }
