@@ -526,6 +526,8 @@ public:
     check(effc_scheduler_poll(get(), timeout, &event));
     return event;
   }
+  /// Readable while events wait.
+  int fd() const { return effc_scheduler_fd(get()); }
   effc_scheduler_stats_t stats() const {
     effc_scheduler_stats_t stats = {};
     stats.size = sizeof stats;

@@ -181,6 +181,11 @@ EFFC_API effc_status_t *effc_scheduler_poll(effc_scheduler_t *scheduler,
                                             uint64_t timeout_ns,
                                             effc_event_t *out_event);
 
+/* Returns a descriptor that is readable while events wait, for poll(2), epoll and
+ * the loops built on them. It stays the scheduler's, and nobody else reads from it
+ * or writes to it. -1: the system had none, or there is no scheduler. */
+EFFC_API int effc_scheduler_fd(const effc_scheduler_t *scheduler);
+
 /* Since the scheduler was created; what ends in `_now` is how things stand. */
 typedef struct effc_scheduler_stats {
   size_t size;

@@ -122,6 +122,10 @@ effc_status_t *effc_scheduler_poll(effc_scheduler_t *scheduler,
   });
 }
 
+int effc_scheduler_fd(const effc_scheduler_t *scheduler) {
+  return scheduler ? scheduler->scheduler->descriptor() : -1;
+}
+
 void effc_scheduler_stats(const effc_scheduler_t *scheduler,
                           effc_scheduler_stats_t *out_stats) {
   if (scheduler && out_stats)

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 using namespace effc::rt;
 
@@ -20,7 +22,7 @@ const effc_event_t &Event::asShown() {
 Scheduler::Scheduler(std::shared_ptr<Engine> given,
                      const effc_scheduler_options_t &with)
     : engine(std::move(given)), options(with), budget(engine->stateBudget()),
-      grid(engine->grid()) {
+      grid(engine->grid()), bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   scratch.reserve(model().program().vocabulary_size());
   if (options.max_running == 0)
     options.max_running = engine->mostSessions();
@@ -71,6 +73,8 @@ Scheduler::~Scheduler() {
   stop();
   for (Job *job : running)
     engine->giveSlot(job->session.slot);
+  if (bell >= 0)
+    close(bell);
 }
 
 uint64_t Scheduler::now() const {
@@ -153,6 +157,8 @@ Result<const effc_event_t *> Scheduler::poll(uint64_t timeout) {
     return static_cast<const effc_event_t *>(nullptr);
   polled = std::move(events.front());
   events.pop_front();
+  if (eventfd_t rung; events.empty() && bell >= 0)
+    eventfd_read(bell, &rung);
   auto found = jobs.find(polled.shown.request);
   if (found != jobs.end()) {
     Job &job = *found->second;
@@ -442,6 +448,8 @@ void Scheduler::say(Job &job, Event event) {
     return;
   if (++job.unread >= options.max_unread && job.unreadSince == 0)
     job.unreadSince = std::max<uint64_t>(time, 1);
+  if (events.empty() && bell >= 0)
+    eventfd_write(bell, 1);
   events.push_back(std::move(event));
   news.notify_one();
 }

@@ -50,6 +50,8 @@ public:
   /// The oldest event, until the next call; null where none comes in time.
   Result<const effc_event_t *> poll(uint64_t timeout);
   effc_scheduler_stats_t stats() const;
+  /// Readable while events wait; -1 where there is none.
+  int descriptor() const { return bell; }
 
 private:
   Scheduler(std::shared_ptr<Engine> engine,
@@ -87,6 +89,7 @@ private:
   std::map<uint64_t, std::unique_ptr<Job>> jobs;
   std::vector<Job *> queue;
   std::deque<Event> events;
+  int bell; // an eventfd; rung while there are events
   Event polled;
   uint64_t numbers = 0, reserved = 0;
   effc_scheduler_stats_t counted = {};

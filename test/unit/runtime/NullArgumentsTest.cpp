@@ -431,6 +431,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_engine_entry_count(nullptr), 0u);
   effc_scheduler_cancel(nullptr, 1);
   effc_scheduler_stop(nullptr);
+  EXPECT_EQ(effc_scheduler_fd(nullptr), -1);
   effc_scheduler_stats(nullptr, nullptr);
   effc_session_reset(nullptr);
   effc_sampler_options_t plain = effc_sampler_options_default(),

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <poll.h>
 #include <thread>
 
 using namespace effc;
@@ -101,6 +102,31 @@ TEST(SchedulerThreads, CallbacksHearEverything) {
     asked.prompt = alone(asked);
   }
   EXPECT_EQ(toy.scheduler.poll().kind, EFFC_EVENT_NONE);
+}
+
+// A descriptor that is readable while there are events, and not else.
+TEST(SchedulerThreads, RingWhileEventsWait) {
+  Toy toy(effc_scheduler_options_default());
+  auto isRinging = [&](int milliseconds) {
+    pollfd waiting = {toy.scheduler.fd(), POLLIN, 0};
+    return poll(&waiting, 1, milliseconds) == 1;
+  };
+  Asked one;
+  one.prompt = {1, 2};
+  one.maxTokens = 3;
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_FALSE(isRinging(0));
+    uint64_t number = toy.scheduler.submit(one.request());
+    toy.scheduler.start();
+    ASSERT_TRUE(isRinging(20000));
+    Hearing hearing;
+    while (hearing[number].ends == 0) {
+      if (toy.scheduler.stats().unread_now == 0)
+        ASSERT_TRUE(isRinging(20000));
+      hear(toy.scheduler, hearing);
+    }
+    toy.scheduler.stop();
+  }
 }
 
 // Stopped and started in mid-text, and stepped by hand meanwhile.
