@@ -26,6 +26,7 @@ file(GLOB_RECURSE found RELATIVE ${prefix} ${prefix}/*)
 list(SORT found)
 set(expected
   bin/effc
+  include/effc/chat.h
   include/effc/counters.h
   include/effc/device.h
   include/effc/effc.h

@@ -208,28 +208,6 @@ EFFC_API void effc_model_generation(const effc_model_t *model,
 EFFC_API effc_status_t *effc_model_stop(const effc_model_t *model, size_t index,
                                         const char **out_text);
 
-/* A way to write a conversation as a text: a template in Jinja, as the checkpoint has
- * it. Texts belong to the model and are zero-terminated. */
-typedef struct effc_chat_template {
-  size_t size;
-  const char *name; /* "default" is taken where none is asked for */
-  const char *source;
-  size_t source_size;
-} effc_chat_template_t;
-
-EFFC_API size_t effc_model_chat_template_count(const effc_model_t *model);
-
-/* Fills `out_template` (its `size` set) for `index` below the count.
- * EFFC_INVALID_ARGUMENT: `index` is not. */
-EFFC_API effc_status_t *
-effc_model_chat_template(const effc_model_t *model, size_t index,
-                         effc_chat_template_t *out_template);
-
-/* Returns the text of the token that templates call `name`, such as "bos_token";
- * NULL where none is called so, or there is no template. */
-EFFC_API const char *effc_model_named_token(const effc_model_t *model,
-                                            const char *name);
-
 /* One recurrent state of a sequence. */
 typedef struct effc_state_info {
   size_t size;
@@ -592,6 +570,7 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 } /* extern "C" */
 #endif
 
+#include "chat.h"      /* how a conversation becomes a text */
 #include "counters.h"  /* what an engine has done */
 #include "device.h"    /* where models run */
 #include "sampler.h"   /* the next token from logits */
