@@ -59,7 +59,7 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
   if (weight.getDerived())
     return "its numbers follow from a tensor's by a rule";
   if (!tensor.isInOrder)
-    return "its rows lie in another order in the file";
+    return "the file has its bytes in another order";
   if (storage != tensor.storage)
     return formatv("its elements are stored as {0} and used as {1}",
                    tensor.storage.name(), storage.name())

@@ -91,6 +91,9 @@ llvm::Expected<State> FourBits::readState() {
   State state;
   constexpr int64_t kMostBlock = 4096, kMost = int64_t(1) << 31;
   state.block = uint64_t(reader.requireInteger("blocksize", 32, kMostBlock));
+  if (!llvm::isPowerOf2_64(state.block))
+    reader.report("expects 'blocksize' to be a power of two, but got " +
+                  llvm::Twine(state.block));
   const JsonValue *shape = reader.get("shape");
   const JsonArray *extents = shape ? shape->getArray() : nullptr;
   if (extents && extents->size() == 2) {

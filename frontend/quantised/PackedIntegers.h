@@ -15,9 +15,9 @@ struct PackedIntegers {
   enum class Axis { Rows, Columns };
 
   uint64_t rows, columns;
-  unsigned bits; ///< 1 to 8
-  Axis packed;   ///< along which integers share words
-  unsigned wordBits = 32;
+  unsigned bits;          ///< 1 to 8
+  Axis packed;            ///< along which integers share words
+  unsigned wordBits = 32; ///< or 8
   /// Words from an integer's to the next word along the packed axis, and from there to
   /// the next row or column along the other one.
   uint64_t packedStride, otherStride;
@@ -42,6 +42,11 @@ struct PackedIntegers {
   /// The bits of the integers of a row; `into` has one for each column.
   void readRow(llvm::ArrayRef<uint8_t> words, uint64_t row,
                llvm::MutableArrayRef<uint8_t> into) const;
+
+private:
+  template <typename Word>
+  void readRowOf(llvm::ArrayRef<uint8_t> words, uint64_t row,
+                 llvm::MutableArrayRef<uint8_t> into) const;
 };
 
 } // namespace effc::frontend

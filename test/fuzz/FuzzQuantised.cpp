@@ -12,6 +12,12 @@
 using namespace effc;
 using namespace effc::frontend;
 
+/// LLVM's headers, compiled with the sanitizer, poison memory of the distribution's
+/// libraries, which were compiled without.
+extern "C" const char *__asan_default_options() {
+  return "allow_user_poisoning=0";
+}
+
 static void require(bool holds) {
   if (!holds)
     __builtin_trap();

@@ -436,6 +436,9 @@ TEST(RefusedBitsAndBytes, ByWhatIsWrong) {
   EXPECT_EQ(with(R"({"blocksize": 32, "quant_type": "nf4", "shape": [4, 32]})"),
             "model.safetensors: tensor 'a.weight.absmax': expects shape 4 (a "
             "scale for each 32 of 4 x 32), but got 2");
+  EXPECT_EQ(with(R"({"blocksize": 67, "quant_type": "nf4", "shape": [4, 32]})"),
+            std::string(kState) +
+                "expects 'blocksize' to be a power of two, but got 67");
   QuantisedCheckpoint spoiled = nf4();
   spoiled.tensors["a.weight.quant_map"].bytes[2] = char(0xc0);
   EXPECT_EQ(spoiled.outcome(),
