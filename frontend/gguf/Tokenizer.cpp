@@ -214,7 +214,7 @@ void Describer::readEnds() {
 /// `tokenizer.chat_template`, and `tokenizer.chat_template.NAME` of further ones.
 void Describer::readChatTemplates() {
   constexpr StringLiteral kKey = "tokenizer.chat_template";
-  keys.ignore("tokenizer.chat_templates"); // the names
+  keys.ignore(StringRef("tokenizer.chat_templates")); // the names
   for (StringRef key : keys.getUnread(kKey)) {
     StringRef name = key.drop_front(kKey.size());
     if (!name.empty() && !name.consume_front("."))

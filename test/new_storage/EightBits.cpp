@@ -48,3 +48,9 @@ std::vector<uint8_t> effc::test::randomBlocks(const PublishedBlock &,
   }
   return all;
 }
+
+// Those are tested with the libraries that have them.
+const std::vector<PublishedBlock> &effc::test::groupedBlocks() {
+  static const std::vector<PublishedBlock> none;
+  return none;
+}

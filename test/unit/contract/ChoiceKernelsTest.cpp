@@ -185,7 +185,8 @@ std::vector<rt::Sampler> samplersFor(int64_t rows, int64_t vocabulary) {
     effc_sampler_options_t options = effc_sampler_options_default();
     options.temperature = i % 3 == 1 ? 0 : 0.3f + 0.17f * i;
     options.seed = 1000003 * i + 7;
-    rt::Sampler sampler = *rt::Sampler::create(options, vocabulary);
+    auto made = rt::Sampler::create(options, vocabulary);
+    rt::Sampler sampler = std::move(*made);
     for (int64_t draw = 0; draw < i % 4; ++draw)
       sampler.nextDraw();
     samplers.push_back(std::move(sampler));
@@ -281,7 +282,8 @@ TEST_P(ChoiceKernels, AreWhatTheLogitsSay) {
     expectSame(runner.decode(oneEach(tokens)), logits,
                "logits of " + std::to_string(count));
     // The tokens that samplers draw from these are those drawn without them.
-    auto samplers = samplersFor(count, chooser.c.vocabulary), same = samplers;
+    auto samplers = samplersFor(count, chooser.c.vocabulary),
+         same = samplersFor(count, chooser.c.vocabulary);
     runner.draws = nextDraws(same);
     std::vector<float> drawn = runner.choose(oneEach(tokens));
     for (int64_t i = 0; i < count; ++i)
