@@ -3,6 +3,8 @@
 // counted. A target without a record has vectors of 8 f32.
 #include "codegen/host/Lowerings.h"
 
+#include "dialects/storage/StorageDialect.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -25,9 +27,9 @@ namespace {
 class HostLoweringsTest : public testing::Test {
 protected:
   HostLoweringsTest() {
-    context.loadDialect<TileDialect, arith::ArithDialect, math::MathDialect,
-                        scf::SCFDialect, vector::VectorDialect,
-                        LLVM::LLVMDialect>();
+    context.loadDialect<TileDialect, storage::StorageDialect,
+                        arith::ArithDialect, math::MathDialect, scf::SCFDialect,
+                        vector::VectorDialect, LLVM::LLVMDialect>();
   }
 
   /// A state for a kernel with `body`, which may use %x and %y, 3 x 16 f32, %c0
@@ -125,13 +127,13 @@ TEST_F(HostLoweringsTest, AProductOfRowsHasAVectorForEachOfItsElements) {
   EXPECT_EQ(count<vector::FMAOp>(), 2 * 3);
 }
 
-TEST_F(HostLoweringsTest, ARoundedProductIsRefused) {
+TEST_F(HostLoweringsTest, AProductOfDigitsNeedsPanels) {
   KernelState &s = begin(R"mlir(
     %acc = tile.splat %f0 : !tile.tile<2x3xf32, accumulator>
     %a = tile.splat %f0 : !tile.tile<2x16xf32, operand>
     %b = tile.splat %f0 : !tile.tile<3x16xf32, operand>
-    %d = tile.dot %acc, %a, %b transpose_b rounded to bf16 : !tile.tile<2x3xf32, accumulator>,
-        !tile.tile<2x16xf32, operand>, !tile.tile<3x16xf32, operand>
+    %d = tile.dot %acc, %a, %b transpose_b rounded to !storage.digits<3> :
+        !tile.tile<2x3xf32, accumulator>, !tile.tile<2x16xf32, operand>, !tile.tile<3x16xf32, operand>
   )mlir");
   for (int64_t i = 0; i < 3; ++i)
     lower(op<SplatOp>(i), s);
@@ -140,7 +142,8 @@ TEST_F(HostLoweringsTest, ARoundedProductIsRefused) {
                                   [&](Diagnostic &d) { message = d.str(); });
   EXPECT_TRUE(failed(lower(op<DotOp>(), s)));
   EXPECT_EQ(message, "'tile.dot' op expects rows rounded to digits and a "
-                     "matrix in panels on the host, but got 'bf16' and 'f32'");
+                     "matrix in panels on the host, but got "
+                     "'!storage.digits<3>' and 'f32'");
 }
 
 TEST_F(HostLoweringsTest, AMapAndAStoreShareALoop) {
