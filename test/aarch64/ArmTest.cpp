@@ -4,9 +4,11 @@
 // Vectors are as long as those of x86-64-v3, sums have the same order, and products by
 // weights in panels are integers. So whole logits have the bits of x86-64-v3, which is
 // what these tests ask for beside the goldens.
+#include "test/LongCheck.h"
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
@@ -63,7 +65,7 @@ protected:
   std::string model = folder.at("model.effc");
 };
 
-/// A recorded checkpoint, "families/llama/llama3_scaling".
+/// A recorded checkpoint, "llama/llama3_scaling".
 class ArmGoldens : public ArmTest,
                    public testing::WithParamInterface<std::string> {};
 /// A kind of weights, and of products.
@@ -81,8 +83,15 @@ std::string nameOf(std::string text) {
 
 // However the tokens are fed.
 TEST_P(ArmGoldens, AreMetWithTheBitsOfX86) {
-  std::string checkpoint = EFFC_GOLDENS "/" + GetParam() + "/";
-  compile("/" + GetParam(), {"--dtype", "f32", "--prefill-rows", "8,32"});
+  std::string checkpoint = EFFC_GOLDENS "/families/" + GetParam() + "/";
+  Arguments options = {"--dtype", "f32", "--prefill-rows", "8,32"};
+  // How the case is to be compiled, where that is not as it is.
+  if (std::ifstream file(checkpoint + "options.json"); file) {
+    json others = json::parse(file);
+    for (const auto &[name, value] : others.items())
+      options.insert(options.end(), {"--" + name, value.dump()});
+  }
+  compile("/families/" + GetParam(), options, "host,aarch64-dotprod");
   evaluate(kX86, checkpoint + "tokens.json");
   for (const Arguments &options :
        {Arguments{}, Arguments{"--split", "1", "--batch", "3"},
@@ -95,18 +104,29 @@ TEST_P(ArmGoldens, AreMetWithTheBitsOfX86) {
   EXPECT_EQ(done.status, 0) << done.out << done.err;
 }
 
-// Attention with a mixture of experts and without, states that decay by a gate, SSD,
-// a delta rule, and exponentials of a running maximum.
-INSTANTIATE_TEST_SUITE_P(
-    Models, ArmGoldens,
-    testing::Values("families/llama/llama3_scaling",
-                    "families/gemma3/text_caps", "families/qwen3_moe/plain",
-                    "families/gla/plain", "families/mamba2/plain",
-                    "families/gated_deltanet/plain", "families/rwkv7/plain",
-                    "families/rwkv4/plain", "families/xlstm/fused_biases"),
-    [](const auto &info) {
-      return nameOf(info.param.substr(sizeof("families/") - 1));
-    });
+// Attention with a mixture of experts and without, states that decay by a gate, SSD, a
+// delta rule, and exponentials of a running maximum; in `tools/check --long` all cases
+// of all families.
+static std::vector<std::string> cases() {
+  if (!isLongCheck())
+    return {
+        "llama/llama3_scaling", "qwen3_moe/plain",      "gla/plain",
+        "mamba2/plain",         "gated_deltanet/plain", "xlstm/fused_biases"};
+  std::vector<std::string> names;
+  std::filesystem::path root = EFFC_GOLDENS "/families";
+  for (const auto &family : std::filesystem::directory_iterator(root))
+    if (family.is_directory())
+      for (const auto &entry : std::filesystem::directory_iterator(family))
+        if (entry.is_directory())
+          names.push_back(
+              std::filesystem::relative(entry.path(), root).string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Families, ArmGoldens, testing::ValuesIn(cases()),
+                         [](const auto &info) { return nameOf(info.param); });
+// An empty list would run no test and say nothing.
+TEST(ArmCases, AreThere) { EXPECT_GE(cases().size(), 6u); }
 
 // A model of width 256, in blocks of every kind: rows of one and of several, by sdot
 // and by smmla.
