@@ -84,14 +84,14 @@ std::string nameOf(std::string text) {
 // However the tokens are fed.
 TEST_P(ArmGoldens, AreMetWithTheBitsOfX86) {
   std::string checkpoint = EFFC_GOLDENS "/families/" + GetParam() + "/";
-  Arguments options = {"--dtype", "f32", "--prefill-rows", "8,32"};
+  Arguments how = {"--dtype", "f32", "--prefill-rows", "8,32"};
   // How the case is to be compiled, where that is not as it is.
   if (std::ifstream file(checkpoint + "options.json"); file) {
     json others = json::parse(file);
     for (const auto &[name, value] : others.items())
-      options.insert(options.end(), {"--" + name, value.dump()});
+      how.insert(how.end(), {"--" + name, value.dump()});
   }
-  compile("/families/" + GetParam(), options, "host,aarch64-dotprod");
+  compile("/families/" + GetParam(), how, "host,aarch64-dotprod");
   evaluate(kX86, checkpoint + "tokens.json");
   for (const Arguments &options :
        {Arguments{}, Arguments{"--split", "1", "--batch", "3"},

@@ -6,6 +6,9 @@ function(run)
   endif()
 endfunction()
 
+# As tools/build does.
+set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros,include_file_mtime,include_file_ctime)
+set(ENV{CCACHE_DEPEND} 1)
 run(${CMAKE_COMMAND} -S ${SOURCES} -B ${BUILD} -G ${GENERATOR}
   --toolchain ${SOURCES}/tools/aarch64-linux-gnu.cmake -DCMAKE_BUILD_TYPE=Release
   -DEFFC_BUILD_COMPILER=OFF -DCMAKE_C_COMPILER_LAUNCHER=${C_LAUNCHER}
