@@ -419,11 +419,12 @@ static void refuseUnless(ConfigReader &config, llvm::StringRef key,
 QuantisedStep effc::frontend::readCompressedTensors(ConfigReader &config) {
   const std::string *named = config.getString("format");
   std::string format = named ? *named : "";
+  // Tools call weights "frozen" that are compressed: tensors tell.
   if (config.isSet("quantization_status"))
     if (const std::string *status = config.getString("quantization_status");
-        status && *status != "compressed")
-      config.report("expects 'quantization_status' to be \"compressed\", but "
-                    "got " +
+        status && *status != "compressed" && *status != "frozen")
+      config.report("expects 'quantization_status' to be \"compressed\" or "
+                    "\"frozen\", but got " +
                     quote(*status, '"'));
   refuseUnless(config, "sparsity_config", "weights are sparse");
   refuseUnless(config, "transform_config", "weights are turned");

@@ -1,4 +1,4 @@
-// GPTQ (AutoGPTQ, GPTQModel): codes of b bits run down a column in words of 32 bits.
+// GPTQ (AutoGPTQ, GPTQModel), and what AutoRound packs alike: codes of b bits run down a column in words of 32 bits.
 //
 //   X.qweight I32 [K b / 32, N]   X.qzeros I32 [G, N b / 32]   X.scales [G, N]
 //   X.g_idx   I32 [K]             the group of each input
@@ -19,10 +19,12 @@ using Axis = PackedIntegers::Axis;
 namespace {
 
 struct Gptq {
-  unsigned bits;
-  int64_t groupSize; ///< -1: all inputs
-  bool storesZeros;  ///< else one less
-  bool isOrdered;    ///< inputs were sorted (`desc_act`)
+  unsigned bits = 0;
+  int64_t groupSize = -1;   ///< -1: all inputs
+  bool storesZeros = false; ///< else one less
+  bool isOrdered = false;   ///< inputs were sorted (`desc_act`)
+  /// Whether zeros have to be the middle of the codes.
+  bool isSymmetric = false;
 
   llvm::Error adapt(QuantisedTensors &tensors) const;
   llvm::Error adapt(QuantisedTensors &tensors, llvm::StringRef stem) const;
@@ -104,6 +106,8 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
                                 .otherStride = outputs * bits / 32};
   matrix.zeroBias = storesZeros ? 0 : 1;
   matrix.groups = std::move(*ordered);
+  if (isSymmetric)
+    matrix.zero = 1u << (bits - 1);
   if (llvm::Error error = tensors.leaveZerosAside((stem + ".bias").str()))
     return error;
   return tensors.define((stem + ".weight").str(), matrix,
@@ -117,7 +121,8 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors) const {
   return llvm::Error::success();
 }
 
-QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
+/// Bits and groups, which are called the same everywhere.
+static Gptq readShape(ConfigReader &config) {
   Gptq gptq;
   int64_t bits = config.requireInteger("bits", 2, 8);
   if (!llvm::is_contained({2, 3, 4, 8}, bits))
@@ -128,6 +133,11 @@ QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
   gptq.groupSize = config.requireInteger("group_size", -1, kMostGroup);
   if (gptq.groupSize == 0)
     config.report("expects 'group_size' to be -1 or 1 and more, but got 0");
+  return gptq;
+}
+
+QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
+  Gptq gptq = readShape(config);
   gptq.isOrdered = config.getBoolean("desc_act", false);
   // Newer tools have one word under two keys.
   gptq.storesZeros = false;
@@ -144,8 +154,12 @@ QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
       type && *type != "int32")
     config.report("expects 'pack_dtype' to be \"int32\", but got " +
                   quote(*type, '"'));
-  config.expectNone({"is_marlin_format", "dynamic"},
-                    "where all matrices are alike");
+  config.expectNone({"is_marlin_format"}, "where all matrices are alike");
+  const JsonValue *dynamic = config.get("dynamic");
+  if (dynamic && !dynamic->isNull() &&
+      !(dynamic->getObject() && dynamic->getObject()->getMembers().empty()))
+    config.reportMismatch("dynamic", "{}, since all matrices are alike",
+                          *dynamic);
   // How it was made, or which code runs it.
   config.ignore({"sym",
                  "damp_percent",
@@ -174,6 +188,65 @@ QuantisedStep effc::frontend::readGptq(ConfigReader &config) {
                  "act_group_aware",
                  "mse",
                  "method",
-                 "modules_to_not_convert"});
+                 "modules_to_not_convert",
+                 "groupsize",
+                 "actorder"});
+  return [gptq](QuantisedTensors &tensors) { return gptq.adapt(tensors); };
+}
+
+// Zeros as GPTQ's first format has them, which only those in the middle show: others
+// are packed by other conventions too.
+QuantisedStep effc::frontend::readAutoRound(ConfigReader &config) {
+  Gptq gptq = readShape(config);
+  gptq.storesZeros = gptq.isOrdered = false;
+  gptq.isSymmetric = true;
+  if (!config.getBoolean("sym", true))
+    config.report("expects 'sym' to be true, but got false");
+  const std::string *packing = config.getString("packing_format");
+  if (!packing)
+    config.report("lacks key 'packing_format'");
+  else if (!llvm::StringRef(*packing).ends_with("auto_gptq"))
+    config.report("expects 'packing_format' to be \"auto_round:auto_gptq\", "
+                  "but got " +
+                  quote(*packing, '"'));
+  if (const std::string *type = config.getString("data_type");
+      type && *type != "int")
+    config.report("expects 'data_type' to be \"int\", but got " +
+                  quote(*type, '"'));
+  // How it was made. Tensors tell which modules are not quantised.
+  config.ignore({"autoround_version",
+                 "batch_size",
+                 "iters",
+                 "nsamples",
+                 "low_gpu_mem_usage",
+                 "low_cpu_mem_usage",
+                 "seqlen",
+                 "block_name_to_quantize",
+                 "to_quant_block_names",
+                 "extra_config",
+                 "amp",
+                 "dataset",
+                 "enable_minmax_tuning",
+                 "enable_norm_bias_tuning",
+                 "enable_quanted_input",
+                 "enable_alg_ext",
+                 "enable_torch_compile",
+                 "gradient_accumulate_steps",
+                 "lr",
+                 "minmax_lr",
+                 "not_use_best_mse",
+                 "scale_dtype",
+                 "train_bs",
+                 "backend",
+                 "damp_percent",
+                 "true_sequential",
+                 "quant_lm_head",
+                 "act_bits",
+                 "act_data_type",
+                 "act_dynamic",
+                 "act_group_size",
+                 "act_sym",
+                 "super_bits",
+                 "super_group_size"});
   return [gptq](QuantisedTensors &tensors) { return gptq.adapt(tensors); };
 }

@@ -7,6 +7,7 @@
 using namespace effc::frontend;
 
 static constexpr QuantisedMethod kMethods[] = {
+    {"auto-round", readAutoRound},
     {"awq", readAwq},
     {"bitsandbytes", readBitsAndBytes},
     {"compressed-tensors", readCompressedTensors},

@@ -23,6 +23,7 @@ struct QuantisedMethod {
 
 llvm::ArrayRef<QuantisedMethod> quantisedMethods();
 
+QuantisedStep readAutoRound(ConfigReader &config);
 QuantisedStep readAwq(ConfigReader &config);
 QuantisedStep readBitsAndBytes(ConfigReader &config);
 QuantisedStep readCompressedTensors(ConfigReader &config);

@@ -1,5 +1,7 @@
 // TensorRT Model Optimizer, as NVIDIA publishes checkpoints:
 //
+// A mixture has matrices of both; W4A16 says that activations were not rounded.
+//
 //   FP8    X.weight F8_E4M3 [N, K]      X.weight_scale F32, one or [N]
 //   NVFP4  X.weight U8 [N, K / 2], e2m1, the lower half first
 //          X.weight_scale F8_E4M3 [N, K / 16]   X.weight_scale_2 F32, one
@@ -99,11 +101,15 @@ static llvm::Error adaptNvfp4(QuantisedTensors &tensors, llvm::StringRef stem) {
 
 QuantisedStep effc::frontend::readModelOpt(ConfigReader &config) {
   if (const std::string *algorithm = config.getString("quant_algo");
-      algorithm && *algorithm != "FP8" && *algorithm != "NVFP4")
+      algorithm &&
+      !llvm::is_contained({"FP8", "NVFP4", "W4A16_NVFP4", "MIXED_PRECISION"},
+                          llvm::StringRef(*algorithm)))
     config.report("'quant_algo' " + quote(*algorithm, '"') +
-                  " is not read (what is: FP8, NVFP4)");
+                  " is not read (what is: FP8, NVFP4, W4A16_NVFP4, "
+                  "MIXED_PRECISION of these)");
   // Tensors say the rest.
-  config.ignore({"config_groups", "ignore", "exclude_modules", "producer",
+  config.ignore({"config_groups", "weights", "input_activations", "ignore",
+                 "exclude_modules", "producer", "quantized_layers",
                  "kv_cache_scheme", "kv_cache_quant_algo", "group_size",
                  "version"});
   return [](QuantisedTensors &tensors) -> llvm::Error {

@@ -118,6 +118,12 @@ llvm::Error QuantisedMatrix::readZeros(Bytes bytes, uint64_t row,
                     llvm::Twine(1 << is.zeros->bits) + ", but got " +
                     llvm::Twine(meant) + " in row " + llvm::Twine(row) +
                     " of the matrix, group " + llvm::Twine(group));
+    if (is.zero && meant != *is.zero)
+      return refuse("tensor " + quote(parts[2].entry.name) +
+                    ": expects a zero of " + llvm::Twine(*is.zero) +
+                    " ('sym'), but got " + llvm::Twine(meant) + " in row " +
+                    llvm::Twine(row) + " of the matrix, group " +
+                    llvm::Twine(group));
     zero = uint8_t(meant);
   }
   return llvm::Error::success();

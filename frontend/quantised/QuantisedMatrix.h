@@ -50,6 +50,8 @@ public:
     std::optional<PackedIntegers> zeros;
     uint8_t flippedZero = 0;
     unsigned zeroBias = 0; ///< added to what is stored
+    /// What every zero is where a configuration says that there are none.
+    std::optional<unsigned> zero;
     /// The group of each column, where groups are no runs of columns; of integers.
     std::vector<uint32_t> groups;
   };

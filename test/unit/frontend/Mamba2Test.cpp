@@ -451,14 +451,15 @@ TEST_F(Mamba2Test, UnknownKeys) {
   EXPECT_EQ(importingWith("rope_theta", "10000.0"),
             "config.json: unknown key 'rope_theta' is refused: it may change "
             "the model; where nothing depends on it, --allow rope_theta");
-  EXPECT_EQ(importingWith("quantization_config", "{}"),
-            "config.json: 'quantization_config' says that the weights are "
-            "quantised, which is not read (what is: awq, bitsandbytes, "
-            "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
-            "unquantised "
-            "checkpoint from which this one was made, or write its weights in "
-            "bf16, f16 or f32; where they "
-            "are so already, --allow quantization_config");
+  EXPECT_EQ(
+      importingWith("quantization_config", "{}"),
+      "config.json: 'quantization_config' says that the weights are "
+      "quantised, which is not read (what is: auto-round, awq, bitsandbytes, "
+      "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
+      "unquantised "
+      "checkpoint from which this one was made, or write its weights in "
+      "bf16, f16 or f32; where they "
+      "are so already, --allow quantization_config");
   EXPECT_EQ(importingWith("rms_norm", "false"),
             "config.json: expects 'rms_norm' to be true, but got false");
   EXPECT_EQ(importingWith("auto_map", "{}"),

@@ -185,7 +185,7 @@ TEST_F(ToolKeysTest, QuantisedWeightsAreNamed) {
         "config.json: 'quantization_config' says that the weights are "
         "quantised" +
             std::string(told) +
-            ", which is not read (what is: awq, bitsandbytes, "
+            ", which is not read (what is: auto-round, awq, bitsandbytes, "
             "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
             "unquantised checkpoint from which this one was made, or "
             "write its weights in bf16, f16 or f32; where they are so "

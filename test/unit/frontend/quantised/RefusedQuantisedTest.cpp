@@ -245,8 +245,8 @@ TEST(RefusedGptq, KeysOfTheConfiguration) {
             "config.json: quantization_config: expects 'checkpoint_format' to "
             "be \"gptq\" or \"gptq_v2\", but got \"marlin\"");
   EXPECT_EQ(with("dynamic", R"({"lm_head": {"bits": 8}})"),
-            "config.json: quantization_config: expects no 'dynamic' where all "
-            "matrices are alike, but got an object");
+            "config.json: quantization_config: expects 'dynamic' to be {}, "
+            "since all matrices are alike, but got an object");
   EXPECT_NE(with("rotation", "\"hadamard\"").find("'quantization_config.rotat"),
             std::string::npos);
 }
@@ -259,6 +259,34 @@ TEST(RefusedGptq, ButNotBiasesOfZeros) {
   model.tensors["a.bias"].bytes[1] = 1;
   EXPECT_EQ(model.outcome(),
             "model.safetensors: tensor 'a.bias' has no place in the model");
+}
+
+// Of the first format 7 is stored for the middle of 4 bits.
+TEST(RefusedAutoRound, ByWhatIsWrong) {
+  QuantisedCheckpoint model = gptq();
+  model.config = {{"quant_method", "\"auto-round\""},
+                  {"packing_format", "\"auto_round:auto_gptq\""},
+                  {"bits", "4"},
+                  {"group_size", "32"},
+                  {"sym", "true"}};
+  constexpr int32_t kSevens = 0x77777777;
+  model.tensors["a.qzeros"].bytes = words({kSevens, kSevens, kSevens, kSevens});
+  EXPECT_EQ(model.outcome(), "success");
+  QuantisedCheckpoint spoiled = model;
+  spoiled.tensors["a.qzeros"].bytes =
+      words({kSevens, kSevens, kSevens, kSevens + 0x100});
+  EXPECT_EQ(spoiled.outcome(),
+            "tensor 'a.qzeros': expects a zero of 8 ('sym'), but got 9 in row "
+            "10 of the matrix, group 1");
+  spoiled = model;
+  spoiled.config["packing_format"] = "\"auto_round:auto_awq\"";
+  EXPECT_EQ(spoiled.outcome(),
+            "config.json: quantization_config: expects 'packing_format' to be "
+            "\"auto_round:auto_gptq\", but got \"auto_round:auto_awq\"");
+  spoiled = model;
+  spoiled.config["sym"] = "false";
+  EXPECT_EQ(spoiled.outcome(), "config.json: quantization_config: expects "
+                               "'sym' to be true, but got false");
 }
 
 TEST(RefusedAwq, ByWhatIsWrong) {
@@ -362,9 +390,9 @@ TEST(RefusedCompressedTensors, KeysOfTheConfiguration) {
   EXPECT_EQ(with("transform_config", R"({"config_groups": {"u": {}}})"),
             "config.json: quantization_config: 'transform_config' says that "
             "weights are turned, which is not read");
-  EXPECT_EQ(with("quantization_status", "\"frozen\""),
+  EXPECT_EQ(with("quantization_status", "\"calibration\""),
             "config.json: quantization_config: expects 'quantization_status' "
-            "to be \"compressed\", but got \"frozen\"");
+            "to be \"compressed\" or \"frozen\", but got \"calibration\"");
   EXPECT_EQ(with("config_groups", "{}"),
             "config.json: quantization_config: expects 'config_groups' to have "
             "a group");
@@ -475,7 +503,8 @@ TEST(RefusedModelOpt, ByWhatIsWrong) {
   spoiled.config["quant_algo"] = "\"W4A8_AWQ\"";
   EXPECT_EQ(spoiled.outcome(),
             "config.json: quantization_config: 'quant_algo' \"W4A8_AWQ\" is "
-            "not read (what is: FP8, NVFP4)");
+            "not read (what is: FP8, NVFP4, W4A16_NVFP4, MIXED_PRECISION of "
+            "these)");
   spoiled = nvfp4;
   spoiled.tensors["a.weight_scale_2"] = {"F32", {6}};
   EXPECT_EQ(spoiled.outcome(),
