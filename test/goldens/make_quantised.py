@@ -111,6 +111,32 @@ def fp8(rows, columns, block, dtype, eighth=torch.float8_e4m3fn):
     return config, {f"{NAME}.weight": codes, f"{NAME}.weight_scale_inv": scales.to(dtype)}, expected
 
 
+def fp8_rows():
+    """A scale for each row, as fbgemm_fp8 has them, [N, 1]."""
+    config, tensors, expected = fp8(7, 40, (1, 40), torch.float32)
+    tensors[f"{NAME}.weight_scale"] = tensors.pop(f"{NAME}.weight_scale_inv")
+    return {"quant_method": "fbgemm_fp8", "activation_scale_ub": 1200.0, "modules_to_not_convert": []}, tensors, expected
+
+
+def fp8_one():
+    """One scale, as Model Optimizer has them."""
+    config, tensors, expected = fp8(7, 40, (7, 40), torch.float32)
+    scale = tensors.pop(f"{NAME}.weight_scale_inv").reshape(())
+    tensors[f"{NAME}.weight_scale"], tensors[f"{NAME}.input_scale"] = scale, torch.tensor(0.5)
+    return {"quant_method": "modelopt", "quant_algo": "FP8"}, tensors, expected
+
+
+def eight_bits(rows, columns):
+    import bitsandbytes.functional as F
+    weight = drawn(rows, columns, 4)
+    scales = weight.abs().amax(1)
+    codes = (weight * (127 / scales)[:, None]).round().to(torch.int8)
+    expected = F.int8_vectorwise_dequant(codes, scales)
+    config = {"quant_method": "bitsandbytes", "load_in_4bit": False, "load_in_8bit": True, "llm_int8_threshold": 6.0}
+    return config, {f"{NAME}.weight": codes, f"{NAME}.SCB": scales,
+                    f"{NAME}.weight_format": torch.tensor(0, dtype=torch.uint8)}, expected
+
+
 def integers(weight, bits, group):
     """Scales and zeros [rows, groups] of a matrix, zeros of 1 and more."""
     parts = weight.reshape(weight.shape[0], -1, group)
@@ -240,6 +266,9 @@ def kinds(autogptq, autoawq, modelopt_folder):
     yield "ct_nvfp4", nvfp4
     yield "fp8_blocks", lambda: fp8(9, 40, (4, 16), torch.float32)
     yield "fp8_blocks_bf16", lambda: fp8(5, 64, (4, 32), torch.bfloat16, torch.float8_e5m2)
+    yield "fbgemm_fp8", fp8_rows
+    yield "modelopt_fp8", fp8_one
+    yield "bnb_int8", lambda: eight_bits(5, 48)
     yield "gptq4", lambda: gptq(autogptq, 4, 32, 64, 32)
     yield "gptq3", lambda: gptq(autogptq, 3, 32, 32, 16)
     yield "gptq2", lambda: gptq(autogptq, 2, 32, 64, -1, static_groups=False)
