@@ -54,6 +54,7 @@ typedef struct effc_event {
   effc_event_kind_t kind;
   effc_end_t end;   /* of EFFC_EVENT_END */
   uint64_t request; /* that effc_scheduler_submit() has given */
+  uint32_t choice;  /* of the request's: 0 and up; each has an end of its own */
   void *user;       /* of the request */
   int32_t token;    /* of EFFC_EVENT_TOKEN; else -1 */
   int32_t stop;     /* of EFFC_END_STOP: the index of the stop text, or -1 */
@@ -78,6 +79,8 @@ typedef struct effc_scheduler_options {
   /* What one request may ask for, which bounds how long others wait: new tokens,
    * default 4096, and prompt tokens, default 0: what the context takes. */
   uint64_t max_new_tokens, max_prompt_tokens;
+  uint32_t
+      max_choices; /* likewise; default 8, or `max_running` if that is less */
   /* What states may take; 0: what the engine has. */
   uint64_t max_state_bytes;
   /* A waiting request counts as one class more after each so many steps; default
@@ -103,7 +106,8 @@ EFFC_API effc_scheduler_options_t effc_scheduler_options_default(void);
 
 /* Makes a scheduler over `engine`, which it keeps alive.
  * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions;
- * `step_tokens`, `age_steps`, `max_new_tokens` or `max_unread` is 0. */
+ * `step_tokens`, `age_steps`, `max_new_tokens`, `max_choices` or `max_unread` is
+ * 0. */
 EFFC_API effc_status_t *
 effc_scheduler_create(effc_engine_t *engine,
                       const effc_scheduler_options_t *options,
@@ -126,7 +130,10 @@ typedef struct effc_request {
   uint32_t tokenize_flags;
   /* NULL: as the model asks, effc_sampler_options_for_model(). */
   const effc_sampler_options_t *sampling;
-  uint64_t max_tokens; /* new ones; default 128 */
+  uint64_t max_tokens; /* new ones, of each choice; default 128 */
+  /* Texts that are to follow the prompt, which is fed once; default 1. Choice i
+   * draws with the seed + i, as a request of its own would. */
+  uint32_t choices;
   const int32_t *stop_tokens;
   size_t stop_token_count;
   const char *const *stop_texts; /* zero-terminated; they need a tokenizer */
@@ -139,8 +146,9 @@ typedef struct effc_request {
 
 EFFC_API effc_request_t effc_request_default(void);
 
-/* Takes a request, whose number becomes `*out_request`: 1 and up. Nothing is
- * computed here but tokens of a text.
+/* Takes a request, whose number becomes `*out_request`. The first is 1; each is
+ * larger than the one before by the choices of that. Nothing is computed here but
+ * tokens of a text.
  *
  * EFFC_EXHAUSTED: `max_queue` requests wait: submit it again when some have ended;
  * so many events are unread that all of `max_running` requests would wait for their
@@ -148,15 +156,15 @@ EFFC_API effc_request_t effc_request_default(void);
  * EFFC_OUT_OF_MEMORY: prompt and new tokens would not fit even alone (the message
  * has both numbers).
  * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the
- * vocabulary; a prompt or `max_tokens` beyond the scheduler's bounds; `max_tokens`
- * is 0; a priority that is none; sampling options as effc_sampler_create().
+ * vocabulary; a prompt, `max_tokens` or `choices` beyond the scheduler's bounds;
+ * one of the latter is 0; a priority that is none; sampling options as effc_sampler_create().
  * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer.
  * EFFC_BAD_DATA: as effc_model_tokenize(). */
 EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
                                               const effc_request_t *request,
                                               uint64_t *out_request);
 
-/* Ends a request, in the next step. One that has ended, or was never there, is
+/* Ends a request with all its choices, in the next step. One that has ended, or was never there, is
  * left alone. */
 EFFC_API void effc_scheduler_cancel(effc_scheduler_t *scheduler,
                                     uint64_t request);

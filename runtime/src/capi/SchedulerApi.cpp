@@ -13,6 +13,7 @@ effc_scheduler_options_t effc_scheduler_options_default(void) {
   options.max_queue = 256;
   options.step_tokens = 64;
   options.max_new_tokens = 4096;
+  options.max_choices = 8;
   options.age_steps = 32;
   options.max_unread = 4096;
   options.reader_ns = 10000000000;
@@ -44,6 +45,7 @@ effc_request_t effc_request_default(void) {
   effc_request_t request = {};
   request.size = sizeof request;
   request.max_tokens = 128;
+  request.choices = 1;
   return request;
 }
 

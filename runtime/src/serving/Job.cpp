@@ -74,6 +74,10 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
     return invalidArgument("'max_tokens' is ", request.max_tokens,
                            ", but 1 to ", options.max_new_tokens,
                            " are possible with this scheduler");
+  if (request.choices == 0 || request.choices > options.max_choices)
+    return invalidArgument("'choices' is ", request.choices, ", but 1 to ",
+                           options.max_choices,
+                           " are possible with this scheduler");
   if (request.priority > EFFC_PRIORITY_MOST)
     return invalidArgument("'priority' is ", request.priority, ", but 0 to ",
                            EFFC_PRIORITY_MOST, " are possible");

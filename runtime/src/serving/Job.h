@@ -44,6 +44,7 @@ class Job {
 public:
   enum class Phase {
     Queued,    // has no session
+    Waiting,   // for the prompt of its first choice, whose state it will take
     Prompt,    // its prompt is fed
     Replaying, // after a failure: tokens drawn before are fed
     Decoding   // its last token waits to be fed
@@ -66,6 +67,8 @@ public:
   uint64_t mostTokens() const { return prompt.size() + maxTokens; }
 
   Place place = {};
+  uint32_t choice = 0;            // of the request
+  std::vector<Job *> others = {}; // of the first choice: those that wait for it
   std::vector<int32_t> prompt;
   uint64_t maxTokens = 0;
   uint64_t deadline = 0; // by the scheduler's clock; 0: none

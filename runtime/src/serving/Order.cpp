@@ -58,10 +58,10 @@ uint64_t WaitBounds::mostSteps() const {
   uint64_t before = queue + running - 1;
   uint64_t steps = uint64_t(ageSteps) * EFFC_PRIORITY_MOST;
   steps = add(steps, multiply(before + 1, prompt));
-  uint64_t decoding = multiply(before, newTokens);
+  uint64_t decoding = multiply(multiply(before, choices), newTokens);
   if (decoding == UINT64_MAX)
     return decoding;
-  steps = add(steps, decoding / together + 1);
+  steps = add(steps, decoding / (together - choices + 1) + 1);
   // A place is given on in the step behind the one that ends a request.
   return add(steps, before + 1);
 }

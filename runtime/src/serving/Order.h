@@ -52,14 +52,15 @@ struct WaitBounds {
   uint64_t queue;    // requests that may wait
   uint64_t running;  // sequences at once
   uint64_t together; // of the largest, so many fit into memory at once
-  uint64_t promptTokens, newTokens; // the most of a request; 0: no bound
+  uint64_t choices;  // the most of a request; at most `together`
+  uint64_t promptTokens, newTokens; // the most of one; 0: no bound
   uint64_t room, grid;              // as shareRoom() has them
   uint32_t ageSteps;
 
   /// The most steps from submission to the first token. When a request cannot be
   /// passed any more, at most queue - 1 + running others are before it. A step
   /// either feeds at least 3/4 of the room to the first prompt, or all places that
-  /// are taken decode.
+  /// are taken decode: those that are not taken are too few for the next request.
   uint64_t mostSteps() const;
 };
 

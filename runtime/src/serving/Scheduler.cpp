@@ -7,6 +7,7 @@
 #include <chrono>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace effc::rt;
 
@@ -38,6 +39,8 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
       (bounds.promptTokens == 0 || bounds.promptTokens > context))
     bounds.promptTokens = context;
   bounds.newTokens = options.max_new_tokens;
+  bounds.choices = options.max_choices =
+      std::min(options.max_choices, options.max_running);
   bounds.room = options.step_tokens;
   bounds.grid = grid;
   bounds.ageSteps = options.age_steps;
@@ -45,7 +48,8 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
   if (context != 0)
     most = std::min(most, context);
   uint64_t largest = std::max<uint64_t>(engine->bytesOf(most), 1);
-  bounds.together = std::clamp<uint64_t>(budget / largest, 1, bounds.running);
+  bounds.together =
+      std::clamp<uint64_t>(budget / largest, bounds.choices, bounds.running);
   counted.waited_steps_bound = bounds.mostSteps();
 }
 
@@ -62,6 +66,7 @@ Scheduler::create(std::shared_ptr<Engine> engine,
   } needed[] = {{"step_tokens", options.step_tokens},
                 {"age_steps", options.age_steps},
                 {"max_new_tokens", options.max_new_tokens},
+                {"max_choices", options.max_choices},
                 {"max_unread", options.max_unread}};
   for (auto [name, value] : needed)
     if (value == 0)
@@ -95,23 +100,47 @@ uint64_t Scheduler::reservationOf(const Job &job) const {
   return engine->bytesOf(tokens);
 }
 
+/// A job for each choice, which differ in their seeds.
+Result<std::vector<std::unique_ptr<Job>>>
+Scheduler::choicesOf(const effc_request_t &request) const {
+  std::vector<std::unique_ptr<Job>> choices;
+  effc_request_t each = request;
+  effc_sampler_options_t sampling = *request.sampling;
+  each.sampling = &sampling;
+  uint32_t count = 0;
+  do {
+    sampling.seed = request.sampling->seed + count;
+    auto job = Job::create(each, model(), options);
+    if (!job) // the first of them has refused what cannot be
+      return job.error();
+    choices.push_back(std::move(*job));
+    choices.back()->choice = count;
+    // A text is cut once.
+    each.text = nullptr;
+    each.text_size = 0;
+    each.tokens = choices[0]->prompt.data();
+    each.token_count = choices[0]->prompt.size();
+  } while (++count < request.choices);
+  return choices;
+}
+
 Result<uint64_t> Scheduler::submit(const effc_request_t &request) {
-  auto job = Job::create(request, model(), options);
-  Result<uint64_t> number =
-      job ? enqueue(std::move(*job)) : Result<uint64_t>(job.error());
+  auto choices = choicesOf(request);
+  Result<uint64_t> number = choices ? enqueue(std::move(*choices))
+                                    : Result<uint64_t>(choices.error());
   std::lock_guard guard(lock);
   ++(number ? counted.submitted : counted.refused);
   return number;
 }
 
-Result<uint64_t> Scheduler::enqueue(std::unique_ptr<Job> job) {
-  job->reserved = reservationOf(*job);
-  if (job->reserved > budget)
-    return fail(EFFC_OUT_OF_MEMORY, "the request's states take up to ",
-                job->reserved, " bytes, but all that there is for states are ",
-                budget, ": ask for fewer tokens");
-  if (job->deadline != 0)
-    job->deadline = now() + std::min(job->deadline, UINT64_MAX - now());
+Result<uint64_t> Scheduler::enqueue(std::vector<std::unique_ptr<Job>> choices) {
+  uint64_t bytes = reservationOf(*choices[0]), all = 0;
+  if (__builtin_mul_overflow(bytes, choices.size(), &all) || all > budget)
+    return fail(EFFC_OUT_OF_MEMORY, "the request's states take up to ", bytes,
+                " bytes for each of ", choices.size(),
+                " choices, but all that there is for states are ", budget,
+                ": ask for fewer tokens or choices");
+  uint64_t time = now();
   std::lock_guard guard(lock);
   if (broken)
     return *broken;
@@ -123,22 +152,30 @@ Result<uint64_t> Scheduler::enqueue(std::unique_ptr<Job> job) {
   if (events.size() >= unread)
     return fail(EFFC_EXHAUSTED, events.size(),
                 " events are unread: read them, then submit again");
-  job->place.number = ++numbers;
-  job->place.since = counted.steps;
-  queue.push_back(job.get());
+  uint64_t number = numbers + 1;
+  numbers += choices.size();
+  queue.push_back(choices[0].get());
+  for (std::unique_ptr<Job> &job : choices) {
+    job->reserved = bytes;
+    if (job->deadline != 0)
+      job->deadline = time + std::min(job->deadline, UINT64_MAX - time);
+    job->place.number = number;
+    job->place.since = counted.steps;
+    if (job->choice > 0)
+      queue.back()->others.push_back(job.get());
+    jobs[number + job->choice] = std::move(job);
+  }
   counted.queued_most =
       std::max(counted.queued_most, static_cast<uint32_t>(queue.size()));
-  jobs[numbers] = std::move(job);
   work.notify_one();
-  return numbers;
+  return number;
 }
 
 void Scheduler::cancel(uint64_t number) {
   std::lock_guard guard(lock);
-  auto found = jobs.find(number);
-  if (found == jobs.end())
-    return;
-  found->second->isCancelled = true;
+  for (auto at = jobs.lower_bound(number);
+       at != jobs.end() && at->second->place.number == number; ++at)
+    at->second->isCancelled = true;
   work.notify_one();
 }
 
@@ -159,7 +196,7 @@ Result<const effc_event_t *> Scheduler::poll(uint64_t timeout) {
   events.pop_front();
   if (eventfd_t rung; events.empty() && bell >= 0)
     eventfd_read(bell, &rung);
-  auto found = jobs.find(polled.shown.request);
+  auto found = jobs.find(polled.shown.request + polled.shown.choice);
   if (found != jobs.end()) {
     Job &job = *found->second;
     --job.unread;
@@ -175,7 +212,7 @@ effc_scheduler_stats_t Scheduler::stats() const {
   std::lock_guard guard(lock);
   effc_scheduler_stats_t filled = counted;
   filled.queued_now = static_cast<uint32_t>(queue.size());
-  filled.running_now = static_cast<uint32_t>(jobs.size() - queue.size());
+  filled.running_now = static_cast<uint32_t>(running.size());
   filled.reserved_bytes_now = reserved;
   filled.unread_now = events.size();
   return filled;
@@ -208,27 +245,42 @@ void Scheduler::endWhatIsOver() {
   removeEnded();
 }
 
+/// Gives each choice a session, or none of them.
+bool Scheduler::takeSlots(std::span<Job *const> choices) {
+  for (size_t i = 0; i < choices.size(); ++i) {
+    Result<uint32_t> slot = engine->takeSlot();
+    if (!slot) {
+      while (i-- > 0)
+        engine->giveSlot(choices[i]->session.slot);
+      return false;
+    }
+    choices[i]->session.engine = engine;
+    choices[i]->session.slot = *slot;
+  }
+  return true;
+}
+
 /// In order, while there are places and memory; nobody passes one who waits for
-/// memory, which would keep large requests waiting for ever.
+/// them, which would keep large requests waiting for ever.
 void Scheduler::admit() {
   std::lock_guard guard(lock);
-  while (!queue.empty() && running.size() < options.max_running) {
+  while (!queue.empty()) {
     auto first = std::min_element(
         queue.begin(), queue.end(), [&](const Job *a, const Job *b) {
           return a->place.goesBefore(b->place, counted.steps,
                                      options.age_steps);
         });
-    Job &job = **first;
-    if (job.reserved > budget - reserved)
+    std::vector<Job *> choices = (*first)->others;
+    choices.insert(choices.begin(), *first);
+    uint64_t bytes = choices.size() * choices[0]->reserved;
+    if (running.size() + choices.size() > options.max_running ||
+        bytes > budget - reserved || !takeSlots(choices))
       return;
-    Result<uint32_t> slot = engine->takeSlot();
-    if (!slot)
-      return;
-    job.session.engine = engine;
-    job.session.slot = *slot;
-    job.phase = Job::Phase::Prompt;
-    reserved += job.reserved;
-    running.push_back(&job);
+    for (Job *job : choices)
+      job->phase = Job::Phase::Waiting;
+    choices[0]->phase = Job::Phase::Prompt;
+    reserved += bytes;
+    running.insert(running.end(), choices.begin(), choices.end());
     queue.erase(first);
     counted.running_most =
         std::max(counted.running_most, static_cast<uint32_t>(running.size()));
@@ -296,7 +348,7 @@ bool Scheduler::feedPrompts() {
   for (Job *job : running)
     if (job->phase == Job::Phase::Prompt)
       feeding.push_back(job);
-    else
+    else if (job->phase != Job::Phase::Waiting)
       isAlone = false;
   if (feeding.empty())
     return false;
@@ -354,6 +406,17 @@ void Scheduler::fedTo(Job &job, const float *row) {
         job.drawn.size() > 1 ? Job::Phase::Replaying : Job::Phase::Decoding;
     return;
   }
+  for (Job *other : std::exchange(job.others, {})) {
+    if (Check error = engine->copy(job.session, other->session)) {
+      hit({&other, 1}, *error); // it is fed its prompt by itself
+      continue;
+    }
+    drawFirst(*other, row);
+  }
+  drawFirst(job, row);
+}
+
+void Scheduler::drawFirst(Job &job, const float *row) {
   job.phase = Job::Phase::Decoding;
   size_t vocabulary = model().program().vocabulary_size();
   DefaultFloatMode mode; // as where others draw
@@ -410,6 +473,8 @@ void Scheduler::hit(std::span<Job *const> called, const Error &error) {
   for (Job *job : called) {
     if (error.code != EFFC_DEVICE_ERROR ||
         job->retries >= options.max_retries) {
+      for (Job *other : job->others) // they have nobody to wait for
+        end(*other, EFFC_END_FAILED, error.message);
       end(*job, EFFC_END_FAILED, error.message);
       continue;
     }
@@ -427,6 +492,7 @@ void Scheduler::hit(std::span<Job *const> called, const Error &error) {
 void Scheduler::say(Job &job, Event event) {
   event.shown.size = sizeof event.shown;
   event.shown.request = job.place.number;
+  event.shown.choice = job.choice;
   event.shown.user = job.user;
   event.shown.prompt_tokens = job.prompt.size();
   event.shown.new_tokens = job.drawn.size();
@@ -481,69 +547,4 @@ Result<bool> Scheduler::step() {
   std::lock_guard guard(lock);
   ++counted.steps;
   return did;
-}
-
-//===-- A thread of its own -----------------------------------------------===//
-
-/// Whether a step would find something to do. The lock is held.
-bool Scheduler::hasWork() const {
-  return std::any_of(jobs.begin(), jobs.end(), [](const auto &each) {
-    return each.second->unreadSince == 0 || each.second->isCancelled;
-  });
-}
-
-void Scheduler::loop() {
-  while (true) {
-    {
-      std::unique_lock guard(lock);
-      // Deadlines and readers that take too long are looked for now and then.
-      constexpr auto kPatience = std::chrono::milliseconds(20);
-      work.wait_for(guard, kPatience, [&] { return stopping || hasWork(); });
-      if (stopping)
-        return;
-      if (jobs.empty())
-        continue;
-    }
-    try {
-      Result<bool> did = step();
-      if (!did)
-        return;
-      if (!*did) // all wait for their readers
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    } catch (const std::exception &error) {
-      std::lock_guard guard(lock);
-      broken =
-          Error{EFFC_INTERNAL,
-                std::string("the scheduler's thread ended: ") + error.what()};
-      news.notify_all();
-      return;
-    }
-  }
-}
-
-void Scheduler::start() {
-  std::lock_guard threadGuard(threadLock);
-  if (thread.joinable())
-    return;
-  {
-    std::lock_guard guard(lock);
-    stopping = false;
-  }
-  thread = std::thread([this] { loop(); });
-}
-
-void Scheduler::stop() {
-  std::lock_guard threadGuard(threadLock);
-  if (!thread.joinable())
-    return;
-  if (!process.isThis()) { // a forked child has no such thread
-    thread.detach();
-    return;
-  }
-  {
-    std::lock_guard guard(lock);
-    stopping = true;
-  }
-  work.notify_all();
-  thread.join();
 }

@@ -59,14 +59,18 @@ private:
 
   uint64_t now() const;
   uint64_t reservationOf(const Job &job) const;
-  Result<uint64_t> enqueue(std::unique_ptr<Job> job);
+  Result<std::vector<std::unique_ptr<Job>>>
+  choicesOf(const effc_request_t &request) const;
+  Result<uint64_t> enqueue(std::vector<std::unique_ptr<Job>> choices);
   void endWhatIsOver();
   std::optional<effc_end_t> isOver(Job &job, uint64_t time);
   void admit();
+  bool takeSlots(std::span<Job *const> choices);
   bool decode();
   bool replay();
   bool feedPrompts();
   void fedTo(Job &job, const float *logits);
+  void drawFirst(Job &job, const float *logits);
   void took(Job &job, int32_t token);
   void end(Job &job, effc_end_t end, std::string message = "");
   void hit(std::span<Job *const> jobs, const Error &error);
@@ -86,8 +90,9 @@ private:
 
   mutable std::mutex lock;
   std::condition_variable work, news; // for the thread that steps; for readers
+  /// By the number of the request, and those behind it for its other choices.
   std::map<uint64_t, std::unique_ptr<Job>> jobs;
-  std::vector<Job *> queue;
+  std::vector<Job *> queue; // first choices
   std::deque<Event> events;
   int bell; // an eventfd; rung while there are events
   Event polled;

@@ -74,10 +74,13 @@ TEST(Order, SharesHoldTheirRules) {
 // 3 may wait and 2 run, both at once, prompts of 40 tokens of which 12 are fed a
 // step, 10 new ones, classes of 5 steps: 35 + 5 * 4 + 4 * 10 / 2 + 1 + 5.
 TEST(Order, TheBoundByHand) {
-  WaitBounds bounds = {3, 2, 2, 40, 10, 16, 4, 5};
+  WaitBounds bounds = {3, 2, 2, 1, 40, 10, 16, 4, 5};
   EXPECT_EQ(bounds.mostSteps(), 81u);
   bounds.together = 1; // the largest run one after another
   EXPECT_EQ(bounds.mostSteps(), 101u);
+  // Two choices each, which need both places: 35 + 20 + 4 * 2 * 10 / 1 + 1 + 5.
+  bounds.together = bounds.choices = 2;
+  EXPECT_EQ(bounds.mostSteps(), 141u);
   bounds.promptTokens = 0;
   EXPECT_EQ(bounds.mostSteps(), UINT64_MAX);
   // More than can be counted.

@@ -17,7 +17,7 @@ struct Asked {
   std::vector<int32_t> prompt;
   effc_sampler_options_t sampling = effc_sampler_options_default();
   uint64_t maxTokens = 20;
-  uint32_t priority = 0;
+  uint32_t priority = 0, choices = 1;
 
   effc_request_t request() const {
     effc_request_t request = effc_request_default();
@@ -26,6 +26,7 @@ struct Asked {
     request.sampling = &sampling;
     request.max_tokens = maxTokens;
     request.priority = priority;
+    request.choices = choices;
     return request;
   }
 };
@@ -45,12 +46,14 @@ inline Asked randomRequest(std::mt19937 &random) {
   options.frequency_penalty = random() % 4 == 0 ? 0.5f : 0;
   asked.maxTokens = 1 + random() % 40;
   asked.priority = random() % 8;
+  asked.choices = random() % 4 == 0 ? 2 + random() % 3 : 1;
   return asked;
 }
 
-/// The tokens of a request by the toy's reference and a sampler, one step after
-/// another, up to the model's end.
-inline std::vector<int32_t> alone(const Asked &asked) {
+/// The tokens of a request's choice by the toy's reference and a sampler, one step
+/// after another, up to the model's end.
+inline std::vector<int32_t> alone(Asked asked, uint32_t choice = 0) {
+  asked.sampling.seed += choice;
   ToyReference reference;
   std::vector<float> all = reference.feed(asked.prompt);
   std::vector<float> row(all.end() - kToyVocabulary, all.end());
@@ -87,12 +90,13 @@ struct Heard {
     message = event.message;
   }
 };
+/// By request, and by the numbers behind it for its other choices.
 using Hearing = std::map<uint64_t, Heard>;
 
 inline void hear(Scheduler &scheduler, Hearing &hearing) {
   for (effc_event_t event = scheduler.poll(); event.kind != EFFC_EVENT_NONE;
        event = scheduler.poll())
-    hearing[event.request].take(event);
+    hearing[event.request + event.choice].take(event);
 }
 
 } // namespace effc::test

@@ -19,9 +19,13 @@ struct Toy {
       : file(makeToyArtifact(toy)), model(file.path()),
         engine(model, Device::host(1), sessions), scheduler(engine, options) {}
 
+  bool isBusy() const {
+    effc_scheduler_stats_t stats = scheduler.stats();
+    return stats.queued_now + stats.running_now > 0;
+  }
   /// Steps until all have ended.
   void finish() {
-    while (scheduler.stats().queued_now + scheduler.stats().running_now > 0) {
+    while (isBusy()) {
       scheduler.step();
       hear(scheduler, hearing);
     }
@@ -47,8 +51,8 @@ static effc_scheduler_options_t defaults() {
   return effc_scheduler_options_default();
 }
 
-// 64 requests of random lengths, rules and classes come at random steps, and some
-// are cancelled: 7 sequences and any room for prompts.
+// 64 requests of random lengths, rules, classes and choices come at random steps,
+// and some are cancelled: 7 sequences and any room for prompts.
 TEST(Scheduler, EachGetsWhatItGetsAlone) {
   for (uint32_t seed = 0; seed < 12; ++seed) {
     std::mt19937 random(seed);
@@ -58,22 +62,23 @@ TEST(Scheduler, EachGetsWhatItGetsAlone) {
     Toy toy(7, options);
     std::map<uint64_t, Asked> asked;
     std::vector<uint64_t> cancelled;
-    while (asked.size() < 64 || toy.scheduler.stats().running_now > 0) {
+    while (asked.size() < 64 || toy.isBusy()) {
       if (asked.size() < 64 && random() % 2 == 0) {
         Asked one = randomRequest(random);
         asked[toy.scheduler.submit(one.request())] = one;
       }
       if (random() % 20 == 0 && !asked.empty()) {
-        cancelled.push_back(1 + random() % asked.size());
+        cancelled.push_back(
+            std::next(asked.begin(), long(random() % asked.size()))->first);
         toy.scheduler.cancel(cancelled.back());
       }
       toy.scheduler.step();
       hear(toy.scheduler, toy.hearing);
     }
-    int cut = 0;
-    for (const auto &[number, one] : asked) {
-      const Heard &heard = toy.hearing[number];
-      Tokens expected = alone(one);
+    uint64_t cut = 0, choices = 0;
+    auto expectChoice = [&](uint64_t number, const Asked &one, uint32_t i) {
+      const Heard &heard = toy.hearing[number + i];
+      Tokens expected = alone(one, i);
       ASSERT_EQ(heard.ends, 1) << "seed " << seed << ", request " << number;
       if (heard.end == EFFC_END_CANCELLED) {
         ASSERT_LE(heard.tokens.size(), expected.size());
@@ -88,10 +93,14 @@ TEST(Scheduler, EachGetsWhatItGetsAlone) {
           << "seed " << seed << ", request " << number;
       ASSERT_EQ(heard.text, toy.model.detokenize(heard.tokens,
                                                  EFFC_DETOKENIZE_SKIP_SPECIAL));
-    }
+    };
+    for (const auto &[number, one] : asked)
+      for (uint32_t i = 0; i < one.choices; ++i, ++choices)
+        expectChoice(number, one, i);
+    EXPECT_EQ(toy.hearing.size(), choices);
     effc_scheduler_stats_t stats = toy.scheduler.stats();
     EXPECT_EQ(stats.submitted, 64u);
-    EXPECT_EQ(stats.ended[EFFC_END_CANCELLED], static_cast<uint64_t>(cut));
+    EXPECT_EQ(stats.ended[EFFC_END_CANCELLED], cut);
     EXPECT_LE(stats.running_most, 7u);
     EXPECT_EQ(toy.engine.counters().sessions_now, 0u);
   }
@@ -120,7 +129,7 @@ TEST(Scheduler, SequencesDecodeTogether) {
 
 // A flood of the highest class: one of the lowest gets its turn, within a bound
 // that 10,000 requests hold.
-TEST(Scheduler, NobodyWaitsForEver) {
+static void floodWith(uint32_t choices, uint64_t expectedBound) {
   std::mt19937 random(3);
   effc_scheduler_options_t options = defaults();
   options.max_queue = 20;
@@ -128,12 +137,14 @@ TEST(Scheduler, NobodyWaitsForEver) {
   options.max_new_tokens = 12;
   options.max_prompt_tokens = 40;
   options.age_steps = 4;
+  options.max_choices = choices;
   Toy toy(4, options);
   uint64_t refused = 0, made = 0;
   while (made < 10000) {
     Asked one = randomRequest(random);
     one.prompt.resize(1 + one.prompt.size() % 40);
     one.maxTokens = 1 + one.maxTokens % 12;
+    one.choices = 1 + random() % choices;
     one.priority = random() % 30 == 0 ? 0 : EFFC_PRIORITY_MOST;
     effc_request_t request = one.request();
     uint64_t number;
@@ -153,15 +164,48 @@ TEST(Scheduler, NobodyWaitsForEver) {
   effc_scheduler_stats_t stats = toy.scheduler.stats();
   EXPECT_GT(refused, 1000u); // it was a flood
   EXPECT_EQ(stats.refused, refused);
-  EXPECT_EQ(stats.first_tokens, 10000u);
+  EXPECT_EQ(stats.submitted, 10000u);
+  EXPECT_EQ(stats.first_tokens, toy.hearing.size());
   EXPECT_EQ(stats.queued_most, 20u);
-  // 7 classes of 4 steps; 23 others and the request itself, of 4 steps of 12
-  // tokens each; 23 of 12 tokens by fours; and a step for each to leave.
-  EXPECT_EQ(stats.waited_steps_bound, 28 + 24 * 4 + 23 * 12 / 4 + 1 + 24u);
+  EXPECT_EQ(stats.waited_steps_bound, expectedBound);
   EXPECT_LE(stats.waited_steps_most, stats.waited_steps_bound);
   // Without ages the lowest class would wait for the end of the flood, some 20,000
   // steps; it does wait for its classes.
   EXPECT_GT(stats.waited_steps_most, 20u);
+}
+
+// 7 classes of 4 steps; 23 others and the request itself, of 4 steps of 12 tokens
+// each; 23 of 12 tokens by fours; and a step for each to leave.
+TEST(Scheduler, NobodyWaitsForEver) {
+  floodWith(1, 28 + 24 * 4 + 23 * 12 / 4 + 1 + 24);
+}
+
+// Three choices need three places, so that two may stand empty: 23 times 3 texts
+// of 12 tokens by twos.
+TEST(Scheduler, NobodyWaitsForEverBesideChoices) {
+  floodWith(3, 28 + 24 * 4 + 23 * 3 * 12 / 2 + 1 + 24);
+}
+
+// The prompt is fed once, and each choice goes on from there with its own seed.
+TEST(Scheduler, ChoicesShareAPrompt) {
+  Toy toy(5);
+  Asked one;
+  one.prompt = Tokens(40, 3);
+  one.sampling.temperature = 1.5f;
+  one.choices = 4;
+  uint64_t number = toy.scheduler.submit(one.request());
+  Asked next = one;
+  next.choices = 1;
+  EXPECT_EQ(toy.scheduler.submit(next.request()), number + 4);
+  toy.finish();
+  EXPECT_EQ(toy.engine.counters().prefill_tokens, 80u);
+  for (uint32_t i = 0; i < 4; ++i)
+    EXPECT_EQ(toy.hearing[number + i].tokens, alone(one, i));
+  EXPECT_NE(toy.hearing[number].tokens, toy.hearing[number + 1].tokens);
+  EXPECT_EQ(toy.hearing[number + 4].tokens, toy.hearing[number].tokens);
+  one.choices = 6;
+  EXPECT_EQ(toy.refusal(one.request()),
+            "1: 'choices' is 6, but 1 to 5 are possible with this scheduler");
 }
 
 // The same flood where ages count for nothing shows what the bound is for.

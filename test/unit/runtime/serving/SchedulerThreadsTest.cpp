@@ -40,6 +40,7 @@ TEST(SchedulerThreads, SubmitFromAnywhere) {
       std::mt19937 random(client);
       for (uint64_t i = 0; i < kEach; ++i) {
         Asked one = randomRequest(random);
+        one.choices = 1;
         std::lock_guard guard(lock);
         uint64_t number = toy.scheduler.submit(one.request());
         asked[number] = one;
