@@ -110,12 +110,13 @@ void Filters::Pass::keepTopPOfAll() {
     // What lies farther weighs less than what may be left out, all together.
     double rest = (1 - filters.topP) * total;
     double farthest = std::log(static_cast<double>(row.size()) / rest) + 1;
-    // Mostly few tokens near the best one have it all.
-    constexpr double kNear = 6;
-    gatherWithin(std::min(kNear, farthest));
-    if (farthest > kNear && quickSum() < filters.topP * total * 1.01) {
+    // Mostly few tokens near the best one have enough.
+    constexpr double kNear = 5, kStep = 2;
+    for (double near = kNear;; near += kStep) {
       kept.clear();
-      gatherWithin(farthest);
+      gatherWithin(std::min(near, farthest));
+      if (near >= farthest || quickSum() >= filters.topP * total * 1.01)
+        break;
     }
     size_t gathered = kept.size();
     if (cutByQuickSums(total, kRoughlyApart))
