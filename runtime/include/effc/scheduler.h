@@ -60,7 +60,8 @@ typedef struct effc_event {
   int32_t stop;     /* of EFFC_END_STOP: the index of the stop text, or -1 */
   const char *text; /* that is certain now; "" without a tokenizer */
   size_t text_size;
-  const effc_logprob_t *logprobs; /* as effc_sampler_logprobs() gives them */
+  const struct effc_logprob
+      *logprobs; /* as effc_sampler_logprobs() gives them */
   size_t logprob_count;
   const char *message; /* of EFFC_END_FAILED; else "" */
   uint64_t
@@ -129,7 +130,7 @@ typedef struct effc_request {
   size_t text_size;
   uint32_t tokenize_flags;
   /* NULL: as the model asks, effc_sampler_options_for_model(). */
-  const effc_sampler_options_t *sampling;
+  const struct effc_sampler_options *sampling;
   uint64_t max_tokens; /* new ones, of each choice; default 128 */
   /* Texts that are to follow the prompt, which is fed once; default 1. Choice i
    * draws with the seed + i, as a request of its own would. */
