@@ -1,5 +1,6 @@
 // Products of bf16 on the host: rows rounded to the nearest bf16, halves to even, times
 // weights in bf16, with sums in f32.
+#include "test/unit/codegen/host/HeadModel.h"
 #include "test/unit/codegen/host/PlanRunner.h"
 
 #include "gtest/gtest.h"
@@ -15,24 +16,6 @@ namespace {
 
 constexpr int64_t kVocabulary = 7, kOutputs = 29;
 
-std::string model(int64_t width) {
-  auto n = [](int64_t number) { return std::to_string(number); };
-  std::string table = "tensor<" + n(kVocabulary) + "x" + n(width) + "xf32>",
-              matrix = "tensor<" + n(kOutputs) + "x" + n(width) + "xbf16>",
-              x = "tensor<?x" + n(width) + "xf32>",
-              y = "tensor<?x" + n(kOutputs) + "xf32>";
-  return "seq.weight @table source(\"table\") : " + table +
-         "\nseq.weight @matrix source(\"matrix\") : " + matrix +
-         "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
-         "-> " +
-         y + " {\n  %t = seq.parameter @table : " + table +
-         "\n  %m = seq.parameter @matrix : " + matrix +
-         "\n  %x = seq.embedding %tokens, %t : (tensor<?xi32>, " + table +
-         ") -> " + x + "\n  %c = seq.select_rows %x, %rows : (" + x +
-         ", tensor<?xi32>) -> " + x + "\n  %y = seq.lm_head %c, %m : (" + x +
-         ", " + matrix + ") -> " + y + "\n  return %y : " + y + "\n}\n";
-}
-
 // By the bits: half of the last kept place is added, and one less where it is even.
 float nearestBf16(float number) {
   auto bits = std::bit_cast<uint32_t>(number);
@@ -47,7 +30,7 @@ TEST_P(PairProducts, AreThoseOfRoundedRows) {
   if (!testTarget().multipliesBf16)
     GTEST_SKIP() << "the level has no products of bf16";
   const int64_t width = GetParam();
-  TestModel text(model(width));
+  TestModel text(headModel("bf16", kVocabulary, width, kOutputs));
   ASSERT_EQ(text.getErrors(), "");
   PipelineOptions options;
   options.prefillRows = {16};

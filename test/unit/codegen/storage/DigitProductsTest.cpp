@@ -3,6 +3,7 @@
 // level of the instruction set, in prefill and in decode.
 #include "dialects/storage/Storage.h"
 #include "runtime/abi/NarrowFloats.h"
+#include "test/unit/codegen/host/HeadModel.h"
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/dialects/storage/PublishedBlocks.h"
 
@@ -207,26 +208,6 @@ protected:
   }
 };
 
-std::string model(const std::string &type, int64_t vocabulary, int64_t width,
-                  int64_t outputs) {
-  auto n = [](int64_t number) { return std::to_string(number); };
-  std::string table = "tensor<" + n(vocabulary) + "x" + n(width) + "xf32>",
-              matrix =
-                  "tensor<" + n(outputs) + "x" + n(width) + "x" + type + ">",
-              x = "tensor<?x" + n(width) + "xf32>",
-              y = "tensor<?x" + n(outputs) + "xf32>";
-  return "seq.weight @table source(\"table\") : " + table +
-         "\nseq.weight @matrix source(\"matrix\") : " + matrix +
-         "\nfunc.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) "
-         "-> " +
-         y + " {\n  %t = seq.parameter @table : " + table +
-         "\n  %m = seq.parameter @matrix : " + matrix +
-         "\n  %x = seq.embedding %tokens, %t : (tensor<?xi32>, " + table +
-         ") -> " + x + "\n  %c = seq.select_rows %x, %rows : (" + x +
-         ", tensor<?xi32>) -> " + x + "\n  %y = seq.lm_head %c, %m : (" + x +
-         ", " + matrix + ") -> " + y + "\n  return %y : " + y + "\n}\n";
-}
-
 // 43 outputs: two panels and a rest of 11, two items.
 TEST_P(DigitProducts, HaveTheBitsOfTheFormula) {
   if (testTarget().device != tile::Device::Host)
@@ -239,7 +220,7 @@ TEST_P(DigitProducts, HaveTheBitsOfTheFormula) {
   constexpr int64_t kVocabulary = 7, kOutputs = 43;
   int64_t width =
       type.getElements() == 32 ? 160 : 768; // 6 or 3 blocks of others
-  TestModel text(model(spelling, kVocabulary, width, kOutputs));
+  TestModel text(headModel(spelling, kVocabulary, width, kOutputs));
   ASSERT_EQ(text.getErrors(), "");
   PipelineOptions options;
   options.prefillRows = {16};
