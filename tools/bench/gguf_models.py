@@ -35,7 +35,7 @@ from levels import processor
 from real_models import MODELS, ROOT, effc, fetch
 
 PEER = "llama-cpp-python==0.3.36"
-LEVELS = "host,x86-64-v4,x86-64-v4-vnni"
+LEVELS = "host,x86-64-v4,x86-64-v4-vnni,x86-64-v4-bf16"
 PREFILL, DECODE, SEQUENCES = 512, 64, 64
 TEXT = "The capital of France is"
 QUESTION = "Why is the sky blue?"
@@ -127,10 +127,10 @@ def effc_sequences(build, compiled, threads):
     return {"decode": case["tokens_per_second"]}
 
 
-def compile_kinds(build, gguf, folder, name, batch):
+def compile_kinds(build, gguf, folder, name, batch, kinds=("exact", "int8")):
     """Compiled files by kind of products."""
     files = {}
-    for products in ["exact", "int8"]:
+    for products in kinds:
         files[products] = folder / f"{name}-{products}-{batch}.effc"
         effc(build, "compile", gguf, "-o", files[products], "--no-sync", "--target", LEVELS, "--products", products,
              "--prefill-rows", f"64,{PREFILL}", "--max-batch", batch)
@@ -143,11 +143,13 @@ def measure(options, kind):
                            (effc_sequences, peer_sequences, SEQUENCES))
     results = {"processor": processor(), "cores": len(os.sched_getaffinity(0)), "peer": PEER, "models": {}}
     calls = ["prefill", "decode"] if kind == "speed" else ["decode"]
-    print("| file, threads | call | llama.cpp, tokens/s | exact | int8 | exact / llama.cpp | int8 / exact |")
-    print("|---" * 7 + "|")
+    kinds = options.products
+    print("| file, threads | call | llama.cpp, tokens/s | " + " | ".join(kinds) + " | " +
+          " | ".join(f"{kind} / llama.cpp" for kind in kinds) + " | of floor |")
+    print("|---" * (4 + 2 * len(kinds)) + "|")
     for name in options.models:
         gguf = find(name, options.folder)
-        files = compile_kinds(options.build, gguf, options.folder, name, batch)
+        files = compile_kinds(options.build, gguf, options.folder, name, batch, kinds)
         for threads in options.threads:
             rounds = []
             for number in range(options.rounds):
@@ -160,9 +162,12 @@ def measure(options, kind):
                 speeds = {who: [one[who][call] for one in rounds] for who in ["peer", *files]}
                 # Of the same round: what else ran then is most alike.
                 ratio = lambda a, b: statistics.median(x / y for x, y in zip(speeds[a], speeds[b]))
+                floor = lambda call: ", ".join(
+                    f"{statistics.median(one[kind]['of_floor'][call] for one in rounds):.0%}" for kind in kinds
+                    if "of_floor" in rounds[0][kind])
                 cells = [f"{statistics.median(of):.0f} ({min(of):.0f} to {max(of):.0f})" for of in speeds.values()]
                 print(f"| {name}, {threads} | {call} | " + " | ".join(cells) +
-                      f" | {ratio('exact', 'peer'):.2f} | {ratio('int8', 'exact'):.2f} |", flush=True)
+                      " | " + " | ".join(f"{ratio(kind, 'peer'):.2f}" for kind in kinds) + f" | {floor(call)} |", flush=True)
     if options.out:
         options.out.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -270,6 +275,7 @@ def main():
                         default=ROOT / "build" / "release")
     parser.add_argument("--models", nargs="*", default=list(MODELS), choices=[*MODELS, *MADE])
     parser.add_argument("--threads", type=lambda text: [int(part) for part in text.split(",")], default=[1])
+    parser.add_argument("--products", nargs="*", default=["exact", "int8"], help="of effc's files")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--text", type=pathlib.Path, default=ROOT / "CONTRIBUTING.md", help="of perplexity")
     parser.add_argument("--out", type=pathlib.Path, help="a JSON file for the numbers of every round")
