@@ -73,6 +73,11 @@ public:
     return found == namedTokens.end() ? nullptr : &found->second;
   }
 
+  /// What templates call tokens, and the texts of these.
+  const std::map<std::string, std::string, std::less<>> &allNamedTokens() const {
+    return namedTokens;
+  }
+
 private:
   friend class TokenizerReader;
   friend class DecodeStream;
