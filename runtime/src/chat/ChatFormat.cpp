@@ -20,13 +20,10 @@ using Entries = std::shared_ptr<Mapping>;
 /// those of one family the second.
 static constexpr std::string_view kReasoning[] = {"reasoning_content",
                                                   "thinking", "reasoning"};
-/// Stands behind a text that goes on, to find its end in the prompt. The last
+/// Stands behind a text that goes on, to find its end in the prompt: the library's,
+/// since a template that writes the text twice shows one of them. The last
 /// character tells whether the template keeps white space there.
-static constexpr std::string_view kContinuation = "EFFC_CONTINUATION_TAG ";
-
-static TextRef name(std::string_view text) {
-  return std::make_shared<Text>(std::string(text));
-}
+static constexpr std::string_view kContinuation = "CONTINUE_FINAL_MESSAGE_TAG ";
 
 static std::string_view bareTag() {
   return kContinuation.substr(0, kContinuation.size() - 1);
@@ -62,12 +59,12 @@ static Entries prepared(const Mapping &message) {
   }
   // The order of keys is seen by templates that go through them.
   if (reasoning)
-    entries->set(name("thinking"), *reasoning);
+    entries->set("thinking", *reasoning);
   for (const Mapping::Entry &entry : message.entries())
     if (!entry.value.is(Kind::None))
       entries->set(entry.key, entry.value);
   if (reasoning)
-    entries->set(name("reasoning_content"), *reasoning);
+    entries->set("reasoning_content", *reasoning);
   return entries;
 }
 
@@ -104,7 +101,7 @@ static Result<Text> tag(Mapping &message, std::string_view field,
                            "', which is to go on, but it does not");
   if (content.isText()) {
     for (std::string_view one : fields)
-      message.set(name(one), withTag(content.text()));
+      message.set(one, withTag(content.text()));
     return content.text();
   }
   std::vector<Value> parts;
@@ -117,10 +114,10 @@ static Result<Text> tag(Mapping &message, std::string_view field,
       continue;
     Text goesOn = text->text();
     auto part = std::make_shared<Mapping>(parts[i].mapping());
-    part->set(name("text"), withTag(goesOn));
+    part->set("text", withTag(goesOn));
     parts[i] = std::shared_ptr<const Mapping>(std::move(part));
-    message.set(name(field), std::make_shared<const Sequence>(
-                                 jinja::Form::List, std::move(parts)));
+    message.set(field, std::make_shared<const Sequence>(jinja::Form::List,
+                                                        std::move(parts)));
     return goesOn;
   }
   return invalidArgument("expected a text in '", field,
@@ -173,7 +170,7 @@ Result<Text> ChatFormat::render(const Conversation &conversation,
       return invalidArgument("expected a mapping as 'arguments', but found ",
                              more->description());
     for (const Mapping::Entry &entry : more->mapping().entries()) {
-      const std::string &key = entry.key->bytes();
+      const std::string &key = entry.key.text().bytes();
       if (std::find(std::begin(kOwn), std::end(kOwn), key) != std::end(kOwn))
         return invalidArgument("expected '", key,
                                "' beside 'arguments', but found it within");

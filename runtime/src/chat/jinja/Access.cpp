@@ -103,8 +103,8 @@ Value jinja::item(Machine &machine, const Value &object, const Value &key) {
   if (object.isUndefined())
     return machine.refuse("expected a value that has '", shown, "', but ",
                           object.missing(), " is undefined");
-  if (object.is(Kind::Mapping) && key.isText()) {
-    if (const Value *entry = object.mapping().find(key.text().bytes()))
+  if (object.is(Kind::Mapping)) {
+    if (const Value *entry = object.mapping().find(key))
       return *entry;
   } else if (key.isWhole()) {
     if (object.isText()) {

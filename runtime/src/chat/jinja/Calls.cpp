@@ -29,8 +29,14 @@ Arguments Renderer::evaluateArguments(const CallSyntax &call, Scope &scope) {
                      mapping.description());
       return arguments;
     }
-    for (const Mapping::Entry &entry : mapping.mapping().entries())
-      arguments.named.emplace_back(entry.key->bytes(), entry.value);
+    for (const Mapping::Entry &entry : mapping.mapping().entries()) {
+      if (!entry.key.isText()) {
+        machine.refuse("expected names in a mapping after '**', but found a "
+                       "whole number");
+        return arguments;
+      }
+      arguments.named.emplace_back(entry.key.text().bytes(), entry.value);
+    }
   }
   return arguments;
 }
@@ -84,7 +90,7 @@ Value Renderer::callMacro(const Callable &callable, Arguments arguments) {
     else if (name == "caller" && macro.takesCaller)
       caller = std::move(value);
     else if (found == names.end() && macro.takesMoreNamed)
-      more->set(std::make_shared<Text>(name), std::move(value));
+      more->set(name, std::move(value));
     else
       return machine.refuse(
           "expected no argument '", name, "' of '", macro.name,

@@ -109,11 +109,11 @@ Value Renderer::evaluateMapping(const Expression &expression, Scope &scope) {
     Value value = evaluate(*expression.parts[i + 1], scope);
     if (machine.failed())
       return {};
-    if (!key.isText())
-      return machine.unsupported("expected texts as the keys of a mapping, but "
-                                 "found ",
+    if (!key.isText() && !key.is(Kind::Integer))
+      return machine.unsupported("expected texts and whole numbers as the keys "
+                                 "of a mapping, but found ",
                                  key.description());
-    mapping->set(key.textRef(), std::move(value));
+    mapping->set(std::move(key), std::move(value));
   }
   return machine.mapping(std::move(mapping));
 }

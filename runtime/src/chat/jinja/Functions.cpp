@@ -61,12 +61,12 @@ entriesOf(Machine &machine, const Arguments &arguments, std::string_view what) {
                          "', but found ", pair.description());
           return made;
         }
-        made->set(both[0].textRef(), both[1]);
+        made->set(both[0], both[1]);
       }
     }
   }
   for (const auto &[name, value] : arguments.named)
-    made->set(std::make_shared<Text>(name), value);
+    made->set(name, value);
   return made;
 }
 
@@ -78,11 +78,15 @@ static Value makeNamespace(Machine &machine, const Arguments &arguments) {
   auto entries = entriesOf(machine, arguments, "namespace");
   Namespace *space = machine.makeNamespace();
   for (const Mapping::Entry &entry : entries->entries()) {
-    if (entry.key->bytes().starts_with('_'))
+    if (!entry.key.isText())
+      return machine.refuse("expected names for the attributes of a namespace, "
+                            "but found a whole number");
+    const std::string &name = entry.key.text().bytes();
+    if (name.starts_with('_'))
       return machine.refuse("expected the name of an attribute that does not "
                             "start with '_', but found '",
-                            entry.key->bytes(), "'");
-    space->attributes[entry.key->bytes()] = entry.value;
+                            name, "'");
+    space->attributes[name] = entry.value;
   }
   return space;
 }

@@ -97,7 +97,7 @@ Value Reader::readObject() {
     TextRef key = readText();
     if (!skip(':'))
       return refuse("':'");
-    mapping->set(std::move(key), readValue());
+    mapping->set(Value(std::move(key)), readValue());
   } while (!error && skip(','));
   if (!skip('}'))
     return refuse("',' or '}'");

@@ -1,5 +1,6 @@
 #include "runtime/src/chat/jinja/Json.h"
 #include "runtime/src/chat/jinja/Literals.h"
+#include "runtime/src/chat/jinja/Operators.h"
 #include "runtime/src/tokenizer/unicode/Unicode.h"
 
 #include <algorithm>
@@ -91,6 +92,19 @@ void Writer::writeNumber(double number) {
                                    : floatText(number));
 }
 
+/// False where there are texts and numbers, which have no order.
+static bool sortByKey(std::vector<const Mapping::Entry *> &entries) {
+  for (const Mapping::Entry *entry : entries)
+    if (entry->key.isText() != entries[0]->key.isText())
+      return false;
+  std::sort(entries.begin(), entries.end(), [](auto *one, auto *other) {
+    return one->key.isText()
+               ? one->key.text().bytes() < other->key.text().bytes()
+               : one->key.whole() < other->key.whole();
+  });
+  return true;
+}
+
 void Writer::write(const Value &value) {
   if (!machine.step())
     return;
@@ -130,14 +144,16 @@ void Writer::write(const Value &value) {
     for (const Mapping::Entry &entry : value.mapping().entries())
       entries.push_back(&entry);
     if (style.sortKeys)
-      std::sort(entries.begin(), entries.end(), [](auto *one, auto *other) {
-        return one->key->bytes() < other->key->bytes();
-      });
+      if (!sortByKey(entries)) {
+        machine.refuse("expected keys of one kind to sort, but found texts and "
+                       "numbers");
+        return;
+      }
     text.append("{");
     ++level;
     for (size_t i = 0; i < entries.size() && !machine.failed(); ++i) {
       breakLine(i > 0);
-      writeText(*entries[i]->key);
+      writeText(toText(machine, entries[i]->key));
       text.append(style.keySeparator);
       write(entries[i]->value);
     }

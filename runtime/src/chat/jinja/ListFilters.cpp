@@ -49,6 +49,9 @@ static Arguments rest(const Arguments &arguments, size_t skipped) {
 static Value map(Machine &machine, const Value &value,
                  const Arguments &arguments) {
   std::vector<Value> mapped;
+  // jinja2 looks at a value that is false no further, be it none.
+  if (!isTrue(value))
+    return machine.sequence(Form::Generator, {});
   if (arguments.positional.empty()) {
     auto bound = arguments.bind(machine, "map", {"attribute", "default"});
     if (!bound[0])
@@ -73,6 +76,8 @@ static Value map(Machine &machine, const Value &value,
 /// select, reject, selectattr and rejectattr: what meets a test, or is true.
 static Value select(Machine &machine, const Value &value,
                     const Arguments &arguments, bool byAttribute, bool wanted) {
+  if (!isTrue(value)) // none too, as in map
+    return machine.sequence(Form::Generator, {});
   size_t first = byAttribute ? 1 : 0;
   if (arguments.positional.size() < first)
     return machine.refuse("expected the name of an attribute to select by, but "
@@ -134,9 +139,10 @@ static std::vector<Keyed> sorted(Machine &machine,
   std::vector<Keyed> all;
   for (size_t i = 0; i < keys.size(); ++i) {
     const Value &key = keys[i];
-    bool isLike = key.isText() ? keys[0].isText()
-                               : key.isNumber() && keys[0].isNumber() &&
-                                     !std::isnan(key.number());
+    bool isLike = keys.size() == 1 ? true // alone it is compared with nothing
+                  : key.isText()   ? keys[0].isText()
+                                   : key.isNumber() && keys[0].isNumber() &&
+                                         !std::isnan(key.number());
     if (!isLike) {
       machine.refuse(
           "expected numbers alone or texts alone to sort, but found ",

@@ -86,8 +86,7 @@ static Value callMappingMethod(Machine &machine, const Value &object,
     auto bound = arguments.bind(machine, name, {"key", "default"}, 1);
     if (machine.failed())
       return {};
-    const Value *found =
-        bound[0]->isText() ? mapping.find(bound[0]->text().bytes()) : nullptr;
+    const Value *found = mapping.find(*bound[0]);
     return found ? *found : bound[1] ? *bound[1] : Value(None());
   }
   if (name == "copy") {

@@ -69,7 +69,7 @@ bool jinja::areEqual(Machine &machine, const Value &left, const Value &right) {
     if (ones.size() != others.size())
       return false;
     for (const Mapping::Entry &entry : ones.entries()) {
-      const Value *other = others.find(entry.key->bytes());
+      const Value *other = others.find(entry.key);
       if (!other || !areEqual(machine, entry.value, *other))
         return false;
     }
@@ -105,7 +105,7 @@ bool jinja::contains(Machine &machine, const Value &container,
         (item.is(Kind::Sequence) && item.sequence().form == Form::List))
       machine.refuse("expected a key before 'in' a mapping, but found ",
                      item.description());
-    return item.isText() && container.mapping().find(item.text().bytes());
+    return container.mapping().find(item) != nullptr;
   case Kind::Sequence: {
     std::vector<Value> items = iterate(machine, container);
     return std::any_of(items.begin(), items.end(), [&](const Value &one) {

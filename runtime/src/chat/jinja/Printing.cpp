@@ -100,7 +100,7 @@ static void write(Machine &machine, Text &to, const Value &value) {
     for (const Mapping::Entry &entry : value.mapping().entries()) {
       to.append(comma);
       comma = ", ";
-      writeQuoted(to, *entry.key);
+      write(machine, to, entry.key);
       to.append(": ");
       write(machine, to, entry.value);
     }

@@ -68,34 +68,60 @@ Sequence::Sequence(Form form, std::vector<Value> given)
     depth = std::max(depth, item.depth() + 1);
 }
 
-const size_t *Mapping::indexOf(std::string_view key, size_t &found) const {
+/// What tells a key from others of its kind, behind a letter for the kind.
+static std::string indexed(std::string_view text) {
+  return "t" + std::string(text);
+}
+static std::string indexed(const Value &key) {
+  return key.isText() ? indexed(key.text().bytes())
+                      : "n" + std::to_string(key.whole());
+}
+
+static bool isKey(const Value &key, std::string_view text) {
+  return key.isText() && key.text().bytes() == text;
+}
+static bool isKey(const Value &key, const Value &other) {
+  return other.isText() ? isKey(key, other.text().bytes())
+                        : key.isWhole() && key.whole() == other.whole();
+}
+
+template <typename Key>
+static size_t placeOf(const std::vector<Mapping::Entry> &all,
+                      const std::unordered_map<std::string, size_t> &index,
+                      const Key &key) {
   if (all.size() > kFewEntries) {
-    auto at = index.find(std::string(key));
-    return at == index.end() ? nullptr : &at->second;
+    auto at = index.find(indexed(key));
+    return at == index.end() ? all.size() : at->second;
   }
-  for (found = 0; found < all.size(); ++found)
-    if (all[found].key->bytes() == key)
-      return &found;
-  return nullptr;
+  size_t place = 0;
+  while (place < all.size() && !isKey(all[place].key, key))
+    ++place;
+  return place;
 }
 
 const Value *Mapping::find(std::string_view key) const {
-  size_t place;
-  const size_t *found = indexOf(key, place);
-  return found ? &all[*found].value : nullptr;
+  size_t place = placeOf(all, index, key);
+  return place < all.size() ? &all[place].value : nullptr;
 }
 
-void Mapping::set(TextRef key, Value value) {
+const Value *Mapping::find(const Value &key) const {
+  if (!key.isText() && !key.isWhole())
+    return nullptr;
+  size_t place = placeOf(all, index, key);
+  return place < all.size() ? &all[place].value : nullptr;
+}
+
+void Mapping::set(Value key, Value value) {
   most = std::max(most, value.depth() + 1);
-  size_t place;
-  if (const size_t *found = indexOf(key->bytes(), place)) {
-    all[*found].value = std::move(value);
+  size_t place = placeOf(all, index, key);
+  if (place < all.size()) {
+    all[place].value = std::move(value);
     return;
   }
   all.push_back({std::move(key), std::move(value)});
   if (all.size() == kFewEntries + 1)
     for (size_t i = 0; i < all.size(); ++i)
-      index.emplace(all[i].key->bytes(), i);
+      index.emplace(indexed(all[i].key), i);
   else if (all.size() > kFewEntries)
-    index.emplace(all.back().key->bytes(), all.size() - 1);
+    index.emplace(indexed(all.back().key), all.size() - 1);
 }

@@ -11,6 +11,7 @@
 
 #include "runtime/src/chat/jinja/Text.h"
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -57,7 +58,8 @@ class Value {
 public:
   Value() = default;
   Value(None) : content(None{}) {}
-  Value(bool truth) : content(truth) {}
+  /// No pointer, which would be true.
+  template <std::same_as<bool> Truth> Value(Truth truth) : content(truth) {}
   Value(int64_t number) : content(number) {}
   Value(double number) : content(number) {}
   Value(TextRef text) : content(std::move(text)) {}
@@ -135,25 +137,29 @@ struct Sequence {
   Sequence(Form form, std::vector<Value> items);
 };
 
-/// From texts to values, in the order in which keys first came.
+/// From texts and whole numbers to values, in the order in which keys first came.
 class Mapping {
 public:
   struct Entry {
-    TextRef key;
+    Value key;
     Value value;
   };
-  void set(TextRef key, Value value);
+  void set(Value key, Value value);
+  void set(std::string_view key, Value value) {
+    set(Value::own(std::string(key)), std::move(value));
+  }
   /// Null where there is none.
   const Value *find(std::string_view key) const;
+  /// Likewise; no other kinds of values are keys.
+  const Value *find(const Value &key) const;
   const std::vector<Entry> &entries() const { return all; }
   size_t size() const { return all.size(); }
   unsigned depth() const { return most; }
 
 private:
-  const size_t *indexOf(std::string_view key, size_t &found) const;
-
   std::vector<Entry> all;
-  std::unordered_map<std::string, size_t> index; // where there are many
+  /// Where there are many: from keys as text, numbers apart from texts.
+  std::unordered_map<std::string, size_t> index;
   unsigned most = 1;
 };
 
