@@ -90,8 +90,8 @@ EFFC_API effc_conversation_t effc_conversation_default(void);
 /* A rendered conversation. */
 typedef struct effc_chat_text effc_chat_text_t;
 
-/* Renders `conversation`. The template may take 1,000,000 steps and make texts of
- * 8 MiB.
+/* Renders `conversation`. The template may take 1,000,000 steps and 10,000 more for
+ * each message, 20,000,000 in all, and make texts of 8 MiB.
  *
  * EFFC_INVALID_ARGUMENT: something is no JSON of its shape, the template refuses
  * the conversation (the message has its words), or does with it what cannot be

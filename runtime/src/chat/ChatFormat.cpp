@@ -2,6 +2,7 @@
 
 #include "runtime/src/chat/jinja/Characters.h"
 #include "runtime/src/chat/jinja/Json.h"
+#include "runtime/src/chat/jinja/Machine.h"
 
 #include <algorithm>
 
@@ -217,7 +218,8 @@ Result<Text> ChatFormat::render(const Conversation &conversation,
   }
   variables.emplace_back("add_generation_prompt",
                          conversation.addGenerationPrompt);
-  Result<Text> prompt = parsed.render(variables, now);
+  Result<Text> prompt =
+      parsed.render(variables, now, jinja::stepsFor(messages->size()));
   if (!prompt || conversation.continued.empty())
     return prompt;
   return cutAtTag(*prompt, goesOn);

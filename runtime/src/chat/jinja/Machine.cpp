@@ -5,8 +5,8 @@ using namespace effc::rt::jinja;
 
 bool Machine::step(uint64_t count) {
   steps += count;
-  if (steps > kMostSteps)
-    refuse("expected a rendering of at most ", kMostSteps,
+  if (steps > allowed)
+    refuse("expected a rendering of at most ", allowed,
            " steps, but the template takes more for this conversation");
   return !failed();
 }

@@ -16,9 +16,17 @@
 
 namespace effc::rt::jinja {
 
-/// Of one rendering. A step is an expression, a statement or an element of a
-/// list; a public template takes some 60 for a message.
-constexpr uint64_t kMostSteps = 1'000'000;
+/// Of one rendering, whatever it renders. A step is an expression, a statement or
+/// an element of a list. With one exception public templates take less than 250
+/// for a message; that one looks at all messages for each.
+constexpr uint64_t kFreeSteps = 1'000'000;
+/// And for each message, up to so many in all: a few seconds.
+constexpr uint64_t kStepsEach = 10'000, kMostSteps = 20'000'000;
+constexpr uint64_t stepsFor(uint64_t messages) {
+  return messages > (kMostSteps - kFreeSteps) / kStepsEach
+             ? kMostSteps
+             : kFreeSteps + messages * kStepsEach;
+}
 /// Of any one text, and so of what is rendered: two million tokens.
 constexpr uint64_t kMostTextBytes = uint64_t(8) << 20;
 /// Of all texts that are made on the way.
@@ -31,7 +39,8 @@ constexpr unsigned kMostDepth = 128;
 
 class Machine {
 public:
-  explicit Machine(const Moment &now) : now(now) {}
+  Machine(const Moment &now, uint64_t allowedSteps)
+      : now(now), allowed(allowedSteps) {}
 
   bool failed() const { return error.has_value(); }
   const Check &failure() const { return error; }
@@ -85,6 +94,7 @@ public:
   const Moment &now;
 
 private:
+  const uint64_t allowed;
   uint64_t steps = 0, made = 0;
   unsigned frames = 0;
   std::deque<Namespace> spaces;

@@ -20,7 +20,7 @@ namespace effc::rt::jinja {
 constexpr unsigned kMostLevels = 64;
 /// Of an expression's tree, in which `a + b + c` has one level for each sign.
 constexpr unsigned kMostHeight = 200;
-/// Of `if` with `elif`, which lie in each other here; public templates have 12.
+/// Of `if` with `elif`, which lie in each other here; public templates have 8.
 constexpr unsigned kMostBranches = 1000;
 
 class Parser {

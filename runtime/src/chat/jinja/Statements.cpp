@@ -209,9 +209,9 @@ Result<Template> Template::create(std::string_view source) {
   return Template(std::move(*body));
 }
 
-Result<Text> Template::render(const Variables &variables,
-                              const Moment &now) const {
-  Machine machine(now);
+Result<Text> Template::render(const Variables &variables, const Moment &now,
+                              uint64_t steps) const {
+  Machine machine(now, steps);
   Scope given(nullptr), own(&given);
   for (const auto &[name, value] : variables)
     given.set(name, value);

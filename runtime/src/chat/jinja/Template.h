@@ -18,11 +18,13 @@ public:
   /// See parse(); EFFC_UNSUPPORTED also for a source that is too long.
   static Result<Template> create(std::string_view source);
 
-  /// What the template writes for `variables`, at the time `now`.
+  /// What the template writes for `variables`, at the time `now`, in at most
+  /// `steps` (Machine.h).
   /// EFFC_INVALID_ARGUMENT: the template refuses them, or cannot do with them what
   /// it does; EFFC_UNSUPPORTED: it comes to what is not understood here. Messages
   /// start with the line.
-  Result<Text> render(const Variables &variables, const Moment &now) const;
+  Result<Text> render(const Variables &variables, const Moment &now,
+                      uint64_t steps) const;
 
 private:
   explicit Template(Body body) : body(std::move(body)) {}

@@ -110,7 +110,7 @@ TEST(ChatFormatTest, work_without_end_is_refused) {
   const char *kLoops = "{% for a in range(2000) %}{% for b in range(2000) %}"
                        "{% endfor %}{% endfor %}";
   EXPECT_EQ(refusal(kLoops),
-            "line 1: expected a rendering of at most 1000000 steps, but the "
+            "line 1: expected a rendering of at most 1010000 steps, but the "
             "template takes more for this conversation");
   EXPECT_EQ(refusal("{{ 'x' * 9000000 }}").substr(0, 41),
             "line 1: expected texts of at most 8388608");
