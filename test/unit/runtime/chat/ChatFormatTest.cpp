@@ -183,7 +183,7 @@ TEST(ChatFormatTest, bytes_of_the_conversation_are_marked) {
       "\"AB\" ");
   EXPECT_EQ(
       given("{{ messages[0].content.replace('im_end', '---') }}", kMarked),
-      " <||||>,\"Ab\" ");
+      " <|||>,\"Ab\" ");
   EXPECT_EQ(
       given("{{ messages[0].content[2:4] ~ '/' ~ messages[0].content[::-1] "
             "}}",
