@@ -32,6 +32,13 @@
 using namespace mlir;
 using namespace effc;
 
+bool CompileOptions::canPackWeights() const {
+  return weights != codegen::WeightsMode::Reference &&
+         llvm::all_of(targets, [](const Target *target) {
+           return target->device == tile::Device::Host;
+         });
+}
+
 namespace {
 
 class Compilation {
@@ -74,6 +81,7 @@ private:
   /// Those of the options' targets, in their order.
   std::vector<Lowering> planLowerings() const;
   void remarkOnNewerChips();
+  void remarkOnRows();
   void remarkOnProducts();
   llvm::Error lower(Lowering &lowering, Phase last);
   llvm::Error runPhase(Lowering &lowering, Phase phase);
@@ -296,7 +304,28 @@ void Compilation::remarkOnNewerChips() {
          "file has text that their drivers compile";
 }
 
+/// Where the host cannot multiply integers, though the weights are such.
+void Compilation::remarkOnRows() {
+  bool hasBlocks = llvm::any_of(
+      model.module->getOps<seq::WeightOp>(), [](seq::WeightOp weight) {
+        return isa<storage::BlockType>(
+            cast<RankedTensorType>(weight.getType()).getElementType());
+      });
+  bool hasHost = llvm::any_of(options.targets, [](const Target *target) {
+    return target->device == tile::Device::Host;
+  });
+  if (hasBlocks && hasHost && !options.canPackWeights() &&
+      digitsOf(options.pipeline.products) > 0)
+    emitRemark(model.module->getLoc())
+        << "fallback: the host unpacks weights in blocks to f32, for three to "
+           "six times as long as products of integers take: these need "
+           "panels, and code for a GPU, or the checkpoint's own files "
+           "(--weights reference), have rows; a file for the host alone with "
+           "its weights has panels";
+}
+
 void Compilation::remarkOnProducts() {
+  remarkOnRows();
   for (const Target *target : options.targets) {
     Products products = options.pipeline.products;
     bool isGpu = target->device == tile::Device::Nvptx;
@@ -369,20 +398,11 @@ llvm::Error Compilation::runUntil(Phase last) {
   return llvm::Error::success();
 }
 
-/// Whether weights may lie as the host's products want them: a GPU and the files of a
-/// checkpoint have them in rows.
-static bool canPackWeights(const CompileOptions &options) {
-  return options.weights != codegen::WeightsMode::Reference &&
-         llvm::all_of(options.targets, [](const Target *target) {
-           return target->device == tile::Device::Host;
-         });
-}
-
 llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.target = lowering.target;
   pipeline.further = lowering.further;
-  pipeline.panels &= canPackWeights(options);
+  pipeline.panels &= options.canPackWeights();
   lowering.module->getOperation()->setAttr(tile::kTargetAttr,
                                            describeTarget(pipeline, &context));
   if (options.compileFrom)
@@ -447,7 +467,7 @@ static llvm::Error recompileWith(codegen::WeightsMode weights,
   CompileEvents events;
   CompileOptions options = given;
   options.weights = weights;
-  options.pipeline.panels &= given.weights != codegen::WeightsMode::Reference;
+  options.pipeline.panels &= given.canPackWeights();
   return Compilation(options, events, &model).run();
 }
 

@@ -68,6 +68,10 @@ struct CompileOptions {
   bool timing = false;
   /// Whether the output gets its name only when the disk has it.
   bool durable = true;
+
+  /// Whether weights may lie as the host's products of integers want them: code for a
+  /// GPU and the files of a checkpoint have them in rows.
+  bool canPackWeights() const;
 };
 
 /// What a compilation says besides its result.

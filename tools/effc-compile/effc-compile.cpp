@@ -6,6 +6,7 @@
 #include "compiler/RemarkFile.h"
 #include "compiler/RemarkList.h"
 #include "compiler/WeightReport.h"
+#include "tools/effc-compile/ProductChecks.h"
 #include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
@@ -362,29 +363,6 @@ std::string parse(const Arguments &a, CompileOptions &options) {
            ": a state is "
            "rounded where a call ends, so that results depend on how prompts "
            "are cut and packed";
-  Products products = *findProducts(a.products);
-  bool forHost = products == Products::Int16 || products == Products::Int8;
-  auto hasDevice = [&](tile::Device device) {
-    return llvm::any_of(options.targets, [&](const Target *target) {
-      return target->device == device;
-    });
-  };
-  if (roundsOnGpus(products) && !hasDevice(tile::Device::Nvptx)) {
-    auto rounds = [&](const Target &target) {
-      return products == Products::BF16 && target.multipliesBf16;
-    };
-    std::string others;
-    for (const Target &target : targets())
-      if (rounds(target))
-        others += " and " + target.name.str();
-    if (llvm::none_of(options.targets,
-                      [&](const Target *target) { return rounds(*target); }))
-      return "--products " + a.products + " rounds what GPUs" + others +
-             " multiply, but the target is " + namesOf(options.targets).front();
-  }
-  if (forHost && !hasDevice(tile::Device::Host))
-    return "--products " + a.products +
-           " rounds what the host multiplies, but it is no target";
   if (std::string wrong = checkLibrary(a, options); !wrong.empty())
     return wrong;
   options.model = a.model;
@@ -425,12 +403,12 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.stateStorage = a.stateDtype == "bf16"  ? StateStorage::BF16
                                   : a.stateDtype == "f16" ? StateStorage::F16
                                                           : StateStorage::F32;
-  options.pipeline.products = products;
+  options.pipeline.products = *findProducts(a.products);
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;
   options.pipeline.bitStable = a.bitStable;
   options.pipeline.bitStableOnGpu = a.bitStable && a.bitStableFlag->count() > 0;
-  return "";
+  return checkProducts(options);
 }
 
 /// Throws Failure where `error` is one.

@@ -24,6 +24,12 @@ void Verification::checkOtherLevels() {
       progress(done += kLevelChecks, total);
       continue;
     }
+    const Target *target = findTarget(level);
+    if (target && target->triple != hostTarget().triple) {
+      report.skip(name, "it is for " + target->triple.str());
+      progress(done += kLevelChecks, total);
+      continue;
+    }
     try {
       checkLevel(level);
     } catch (const effc::Error &error) {

@@ -191,6 +191,7 @@ void Verification::readTargetOptions() {
 }
 
 void Verification::keepHostTargets() {
+  compileOptions.pipeline.panels &= compileOptions.canPackWeights();
   std::vector<const Target *> levels;
   for (const Target *target : compileOptions.targets)
     if (target->device == tile::Device::Host)
