@@ -80,13 +80,17 @@
 // OTHER: effc: error: expects '{{.*}}foreign_plugin.c' to be a checkpoint's directory, a GGUF file or a .mlir file, but got another file{{$}}
 // OTHER-NEXT: status 1
 // RUN: sh -c 'effc-compile a -o %t/x --products=f16; echo status $?' 2>&1 | FileCheck %s --check-prefix=PRODUCTS
-// PRODUCTS: effc: error: --products f16 rounds what GPUs multiply, but the target is host{{$}}
+// PRODUCTS: effc: error: --products f16 rounds what GPUs multiply, but the targets are host, x86-64-v4-vnni{{$}}
 // PRODUCTS-NEXT: effc: note: see effc compile --help
 // PRODUCTS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --target=host --products=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=BF16
 // BF16: effc: error: --products bf16 rounds what GPUs and x86-64-v4-bf16 multiply, but the target is host{{$}}
 // BF16-NEXT: effc: note: see effc compile --help
 // BF16-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --target=host,sim_80 --products=int8; echo status $?' 2>&1 | FileCheck %s --check-prefix=PANELS
+// PANELS: effc: error: --products int8 rounds rows that weights in panels multiply, but code for a GPU has weights in rows: compile for the host alone, with its weights{{$}}
+// PANELS-NEXT: effc: note: see effc compile --help
+// PANELS-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: effc: error: there is no option --moon{{$}}
 // OPTION-NEXT: effc: note: see effc compile --help

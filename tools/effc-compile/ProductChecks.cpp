@@ -27,7 +27,8 @@ static std::string checkRounded(const CompileOptions &options) {
       if (llvm::is_contained(options.targets, &target))
         return "";
     }
-  return "rounds what GPUs" + others + " multiply, but the target is " +
+  return "rounds what GPUs" + others + " multiply, but " +
+         (options.targets.size() > 1 ? "the targets are " : "the target is ") +
          namesOf(options.targets);
 }
 
