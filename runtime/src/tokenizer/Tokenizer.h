@@ -74,7 +74,8 @@ public:
   }
 
   /// What templates call tokens, and the texts of these.
-  const std::map<std::string, std::string, std::less<>> &allNamedTokens() const {
+  const std::map<std::string, std::string, std::less<>> &
+  allNamedTokens() const {
     return namedTokens;
   }
 
