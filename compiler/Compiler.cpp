@@ -16,6 +16,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
+#include "dialects/storage/Panels.h"
 #include "dialects/tile/Tile.h"
 #include "frontend/Import.h"
 #include "frontend/WeightTypes.h"
@@ -308,8 +309,9 @@ void Compilation::remarkOnNewerChips() {
 void Compilation::remarkOnRows() {
   bool hasBlocks = llvm::any_of(
       model.module->getOps<seq::WeightOp>(), [](seq::WeightOp weight) {
-        return isa<storage::BlockType>(
+        auto blocks = dyn_cast<storage::BlockType>(
             cast<RankedTensorType>(weight.getType()).getElementType());
+        return blocks && storage::hasPanels(blocks);
       });
   bool hasHost = llvm::any_of(options.targets, [](const Target *target) {
     return target->device == tile::Device::Host;

@@ -32,11 +32,7 @@ static llvm::Error adapt(QuantisedTensors &tensors, llvm::StringRef stem,
                     " ('group_size'), but got " + llvm::Twine(inputs));
   uint64_t groups = inputs / group;
   auto scales =
-      tensors.part((stem + ".scales").str(),
-                   {ElementType::F16, ElementType::BF16, ElementType::F32},
-                   {groups, outputs},
-                   "a scale for each group of " + std::to_string(group) +
-                       " of " + std::to_string(inputs) + " inputs");
+      tensors.groupScales((stem + ".scales").str(), inputs, group, outputs);
   if (!scales)
     return scales.takeError();
   auto zeros = tensors.part((stem + ".qzeros").str(), {ElementType::I32},

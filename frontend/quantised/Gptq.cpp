@@ -68,12 +68,8 @@ llvm::Error Gptq::adapt(QuantisedTensors &tensors, llvm::StringRef stem) const {
                                   "32 bits, but got " +
                                       llvm::Twine(outputs) + " of " +
                                       llvm::Twine(bits) + " bits");
-  std::string why = "a scale for each group of " + std::to_string(group) +
-                    " of " + std::to_string(inputs) + " inputs";
   auto scales =
-      tensors.part((stem + ".scales").str(),
-                   {ElementType::F16, ElementType::BF16, ElementType::F32},
-                   {groups, outputs}, why);
+      tensors.groupScales((stem + ".scales").str(), inputs, group, outputs);
   if (!scales)
     return scales.takeError();
   auto zeros =

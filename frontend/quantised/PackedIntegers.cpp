@@ -5,35 +5,16 @@
 using namespace effc::frontend;
 
 PackedIntegers PackedIntegers::alongColumns(uint64_t rows, uint64_t columns,
-                                            unsigned bits) {
+                                            unsigned bits, unsigned wordBits) {
   PackedIntegers packed{.rows = rows,
                         .columns = columns,
                         .bits = bits,
                         .packed = Axis::Columns,
+                        .wordBits = wordBits,
                         .packedStride = 1,
                         .otherStride = 0};
   packed.otherStride = packed.wordsFor(columns);
   return packed;
-}
-
-PackedIntegers PackedIntegers::halves(uint64_t rows, uint64_t columns) {
-  return {.rows = rows,
-          .columns = columns,
-          .bits = 4,
-          .packed = Axis::Columns,
-          .wordBits = 8,
-          .packedStride = 1,
-          .otherStride = columns / 2};
-}
-
-PackedIntegers PackedIntegers::bytes(uint64_t rows, uint64_t columns) {
-  return {.rows = rows,
-          .columns = columns,
-          .bits = 8,
-          .packed = Axis::Columns,
-          .wordBits = 8,
-          .packedStride = 1,
-          .otherStride = columns};
 }
 
 uint64_t PackedIntegers::size() const {

@@ -25,13 +25,16 @@ struct PackedIntegers {
   /// two; empty: in their order.
   llvm::ArrayRef<uint8_t> places = {};
 
-  /// Of integers of 32-bit words that lie row by row, packed along rows: [rows, words].
+  /// Of words that lie row by row, packed along rows: [rows, words].
   static PackedIntegers alongColumns(uint64_t rows, uint64_t columns,
-                                     unsigned bits);
-  /// Two of 4 bits in a byte, row by row; an even number of columns.
-  static PackedIntegers halves(uint64_t rows, uint64_t columns);
-  /// Whole bytes, row by row.
-  static PackedIntegers bytes(uint64_t rows, uint64_t columns);
+                                     unsigned bits, unsigned wordBits = 32);
+  /// Two of 4 bits in a byte; an even number of columns.
+  static PackedIntegers halves(uint64_t rows, uint64_t columns) {
+    return alongColumns(rows, columns, /*bits=*/4, /*wordBits=*/8);
+  }
+  static PackedIntegers bytes(uint64_t rows, uint64_t columns) {
+    return alongColumns(rows, columns, /*bits=*/8, /*wordBits=*/8);
+  }
 
   /// Words that as many integers along the packed axis take.
   uint64_t wordsFor(uint64_t integers) const {

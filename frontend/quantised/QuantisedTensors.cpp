@@ -84,6 +84,15 @@ QuantisedTensors::part(llvm::StringRef name, llvm::ArrayRef<ElementType> types,
   return found;
 }
 
+llvm::Expected<QuantisedTensors::Part>
+QuantisedTensors::groupScales(llvm::StringRef name, uint64_t inputs,
+                              uint64_t group, uint64_t outputs) {
+  return part(name, {ElementType::F16, ElementType::BF16, ElementType::F32},
+              {llvm::divideCeil(inputs, group), outputs},
+              "a scale for each group of " + std::to_string(group) + " of " +
+                  std::to_string(inputs) + " inputs");
+}
+
 llvm::Expected<llvm::ArrayRef<uint8_t>>
 QuantisedTensors::read(const Part &part) const {
   return checkpoint.getFiles()[part.file]->view(part.entry);

@@ -32,6 +32,9 @@ public:
                             llvm::ArrayRef<ElementType> types,
                             llvm::ArrayRef<uint64_t> shape,
                             llvm::StringRef why);
+  /// A scale for each output and each `group` of the inputs: [groups, outputs].
+  llvm::Expected<Part> groupScales(llvm::StringRef name, uint64_t inputs,
+                                   uint64_t group, uint64_t outputs);
   /// Fails, naming what was expected, unless a part has the shape.
   llvm::Error checkShape(const Part &part, llvm::ArrayRef<uint64_t> shape,
                          llvm::StringRef why) const;

@@ -97,8 +97,8 @@ public:
   struct ChatTemplate {
     std::string name, source;
   };
-  /// How a conversation is written as a text, in Jinja; the first of several is taken
-  /// where none is asked for.
+  /// How a conversation is written as a text, in Jinja; "default" is taken where none is
+  /// asked for.
   std::vector<ChatTemplate> chatTemplates() const {
     std::vector<ChatTemplate> templates(effc_model_chat_template_count(get()));
     for (size_t i = 0; i < templates.size(); ++i) {

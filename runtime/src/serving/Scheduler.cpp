@@ -221,7 +221,7 @@ effc_scheduler_stats_t Scheduler::stats() const {
 //===-- One step ----------------------------------------------------------===//
 
 /// Why a job ends without more being computed. The lock is held.
-std::optional<effc_end_t> Scheduler::isOver(Job &job, uint64_t time) {
+std::optional<effc_end_t> Scheduler::whyOver(Job &job, uint64_t time) {
   if (job.isCancelled)
     return EFFC_END_CANCELLED;
   if (job.deadline != 0 && time >= job.deadline)
@@ -237,7 +237,7 @@ void Scheduler::endWhatIsOver() {
   {
     std::lock_guard guard(lock);
     for (auto &[number, job] : jobs)
-      if (std::optional<effc_end_t> why = isOver(*job, time))
+      if (std::optional<effc_end_t> why = whyOver(*job, time))
         over.push_back({job.get(), *why});
   }
   for (auto [job, why] : over)

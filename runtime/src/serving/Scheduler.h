@@ -63,7 +63,7 @@ private:
   choicesOf(const effc_request_t &request) const;
   Result<uint64_t> enqueue(std::vector<std::unique_ptr<Job>> choices);
   void endWhatIsOver();
-  std::optional<effc_end_t> isOver(Job &job, uint64_t time);
+  std::optional<effc_end_t> whyOver(Job &job, uint64_t time);
   void admit();
   bool takeSlots(std::span<Job *const> choices);
   bool decode();

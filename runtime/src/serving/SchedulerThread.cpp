@@ -18,13 +18,12 @@ void Scheduler::loop() {
   while (true) {
     {
       std::unique_lock guard(lock);
-      // Deadlines and readers that take too long are looked for now and then.
+      work.wait(guard, [&] { return stopping || !jobs.empty(); });
+      // Jobs that wait for their readers have deadlines, and so have the readers.
       constexpr auto kPatience = std::chrono::milliseconds(20);
       work.wait_for(guard, kPatience, [&] { return stopping || hasWork(); });
       if (stopping)
         return;
-      if (jobs.empty())
-        continue;
     }
     try {
       Result<bool> did = step();

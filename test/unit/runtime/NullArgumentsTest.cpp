@@ -51,6 +51,9 @@ protected:
   effc_detokenizer_t *outDetokenizer = nullptr;
   effc_state_info_t info = {};
   effc_chat_template_t chat = {};
+  effc_chat_t *outChat = nullptr;
+  effc_chat_text_t *outPrompt = nullptr;
+  effc_conversation_t conversation = effc_conversation_default();
   effc_entry_info_t entry = {};
   effc_segment_info_t segment = {};
   effc_weight_info_t weight = {};
@@ -105,6 +108,16 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_model_chat_template(nullptr, 0, &chat); }},
       {"effc_model_chat_template", "'out_template'",
        [&] { return effc_model_chat_template(m, 0, nullptr); }},
+      {"effc_chat_create", "'model'",
+       [&] { return effc_chat_create(nullptr, nullptr, &outChat); }},
+      {"effc_chat_create", "'out_chat'",
+       [&] { return effc_chat_create(m, nullptr, nullptr); }},
+      {"effc_chat_create_from_source", "'source'",
+       [&] { return effc_chat_create_from_source(nullptr, 1, m, &outChat); }},
+      {"effc_chat_create_from_source", "'out_chat'",
+       [&] { return effc_chat_create_from_source("", 0, m, nullptr); }},
+      {"effc_chat_render", "'chat'",
+       [&] { return effc_chat_render(nullptr, &conversation, &outPrompt); }},
       {"effc_model_state", "'model'",
        [&] { return effc_model_state(nullptr, 0, &info); }},
       {"effc_model_state", "'out_state'",

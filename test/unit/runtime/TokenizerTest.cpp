@@ -319,27 +319,11 @@ TEST(Tokenizer, RefusesWhatIsNoFlatbuffer) {
   EXPECT_FALSE(bool(Tokenizer::create({})));
 }
 
-static void addTemplate(artifact::TokenizerT &table, std::string name,
-                        std::string source) {
-  auto chat = std::make_unique<artifact::ChatTemplateT>();
-  chat->name = std::move(name);
-  chat->source = std::move(source);
-  table.chat_templates.push_back(std::move(chat));
-}
-
-static void addNamed(artifact::TokenizerT &table, std::string name,
-                     std::string content) {
-  auto token = std::make_unique<artifact::NamedTokenT>();
-  token->name = std::move(name);
-  token->content = std::move(content);
-  table.named_tokens.push_back(std::move(token));
-}
-
 TEST(Tokenizer, HoldsChatTemplatesAndWhatTheyName) {
   auto tokenizer = toy([](artifact::TokenizerT &table) {
-    addTemplate(table, "default", "{{ messages }}\n");
-    addTemplate(table, "tool_use", "");
-    addNamed(table, "eos_token", "<|end|>");
+    addChatTemplate(table, "default", "{{ messages }}\n");
+    addChatTemplate(table, "tool_use", "");
+    addNamedToken(table, "eos_token", "<|end|>");
   });
   ASSERT_EQ(tokenizer->templates().size(), 2u);
   EXPECT_EQ(tokenizer->templates()[0].name, "default");
@@ -359,27 +343,27 @@ TEST(Tokenizer, RefusesWrongChatTemplates) {
     return made ? std::string("accepted") : made.error().message;
   };
   EXPECT_EQ(refusal([](auto &table) {
-              addTemplate(table, "a", "x");
-              addTemplate(table, "a", "y");
+              addChatTemplate(table, "a", "x");
+              addChatTemplate(table, "a", "y");
             }),
             "two chat templates are called 'a'");
-  EXPECT_EQ(refusal([](auto &table) { addTemplate(table, "", "x"); }),
+  EXPECT_EQ(refusal([](auto &table) { addChatTemplate(table, "", "x"); }),
             "a chat template has a name of 0 bytes, but 1 to 256 are expected, "
             "none of them zero");
   EXPECT_EQ(refusal([](auto &table) {
-              addTemplate(table, "a", std::string((1 << 20) + 1, 'x'));
+              addChatTemplate(table, "a", std::string((1 << 20) + 1, 'x'));
             }),
             "the chat template 'a' has 1048577 bytes, but at most 1048576 are "
             "expected");
   EXPECT_EQ(refusal([](auto &table) {
               for (int i = 0; i < 65; ++i)
-                addTemplate(table, std::to_string(i), "x");
+                addChatTemplate(table, std::to_string(i), "x");
             }),
             "there are 65 chat templates and 0 tokens that they name, but at "
             "most 64 of each are expected");
   EXPECT_EQ(refusal([](auto &table) {
-              addNamed(table, "bos_token", "a");
-              addNamed(table, "bos_token", "b");
+              addNamedToken(table, "bos_token", "a");
+              addNamedToken(table, "bos_token", "b");
             }),
             "two tokens are called 'bos_token'");
 }

@@ -428,6 +428,22 @@ ToyOptions effc::test::toyWithTarget() {
   return options;
 }
 
+void effc::test::addChatTemplate(artifact::TokenizerT &table, std::string name,
+                                 std::string source) {
+  auto chat = std::make_unique<artifact::ChatTemplateT>();
+  chat->name = std::move(name);
+  chat->source = std::move(source);
+  table.chat_templates.push_back(std::move(chat));
+}
+
+void effc::test::addNamedToken(artifact::TokenizerT &table, std::string name,
+                               std::string content) {
+  auto token = std::make_unique<artifact::NamedTokenT>();
+  token->name = std::move(name);
+  token->content = std::move(content);
+  table.named_tokens.push_back(std::move(token));
+}
+
 std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   // The program comes first and its size is not known yet.
   const uint64_t programRoom = options.programRoom;

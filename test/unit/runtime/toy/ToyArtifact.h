@@ -100,6 +100,11 @@ private:
 
 /// The tokenizer of the toy model: ids 0 to 255 are the bytes, then merges.
 artifact::TokenizerT makeToyTokenizer();
+/// Gives a tokenizer a chat template, and the text of a token that templates name.
+void addChatTemplate(artifact::TokenizerT &table, std::string name,
+                     std::string source);
+void addNamedToken(artifact::TokenizerT &table, std::string name,
+                   std::string content);
 /// A step that makes each match of `pattern` a piece, and what lies between.
 std::unique_ptr<artifact::PieceStepT> makeToySplit(const char *pattern);
 constexpr int32_t kToyEnd = 269;   // "<|end|>", special, ends a sequence
