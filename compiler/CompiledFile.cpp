@@ -5,6 +5,7 @@
 #include "dialects/storage/Storage.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace mlir;
@@ -22,13 +23,18 @@ llvm::Expected<effc::CompiledFile> effc::describeCompiledFile(StringRef path,
         static_cast<uint64_t>(type.getNumElements());
   }
   file.parameters = codegen::countParameters(module);
-  uint64_t most = 0;
-  for (auto [type, count] : elements) {
-    if (count <= most)
-      continue;
-    most = count;
-    file.weightType = storage::Storage::get(type).name().str();
-  }
+  uint64_t all = 0;
+  for (auto [type, count] : elements)
+    all += count;
+  std::vector<std::pair<uint64_t, std::string>> byCount;
+  for (auto [type, count] : elements)
+    byCount.emplace_back(count, storage::Storage::get(type).name().str());
+  llvm::sort(byCount, std::greater<>());
+  // Norms and biases, which every model keeps wide, are no news.
+  constexpr uint64_t kTold = 50; // one in so many elements
+  for (const auto &[count, name] : byCount)
+    if (count >= all / kTold)
+      file.weightTypes.push_back(name);
   if (auto layout =
           module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout"))
     file.bytesPerSession = static_cast<uint64_t>(layout.getSlotBytes());

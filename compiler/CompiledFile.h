@@ -6,6 +6,7 @@
 #include "llvm/Support/Error.h"
 
 #include <string>
+#include <vector>
 
 namespace effc {
 
@@ -13,7 +14,9 @@ struct CompiledFile {
   uint64_t fileBytes = 0;
   uint64_t parameters =
       0; // as the artifact counts them (codegen/artifact/ParameterCount.h)
-  std::string weightType;       // that most elements are stored in: "bf16"
+  /// That elements are stored in, those of most first, without those of less than a
+  /// fiftieth: "q4_k", "q6_k".
+  std::vector<std::string> weightTypes;
   uint64_t bytesPerSession = 0; // of one sequence that is as long as it may be
   uint64_t maxContext = 0;      // tokens of such a sequence; 0: no bound
   bool hasTokenizer = false;

@@ -90,9 +90,15 @@ llvm::Expected<WeightTypes> WeightTypes::parse(StringRef text,
   context.loadDialect<storage::StorageDialect>();
   WeightTypes types;
   for (StringRef item : splitItems(text)) {
-    auto [glob, name] = splitItem(item);
+    auto [glob, spelled] = splitItem(item);
+    // Types are known by their names in capitals as well: "Q4_K_M". A description
+    // of a storage has letters of both kinds.
+    bool isName = llvm::all_of(
+        spelled, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+    std::string name = isName ? spelled.lower() : spelled.str();
     const WeightMix *mix = glob.empty() ? findMix(name) : nullptr;
-    auto type = parseStorage(mix ? StringRef(mix->base) : name, context);
+    auto type =
+        parseStorage(mix ? StringRef(mix->base) : StringRef(name), context);
     if (!type)
       return type.takeError();
     if (glob.empty()) {
@@ -264,6 +270,18 @@ static mlir::Type divide(seq::WeightOp weight, mlir::Type wanted,
   return {};
 }
 
+// What there is to say where numbers that were rounded before are rounded again; ""
+// where there is nothing.
+static std::string roundedTwice(mlir::Type from, mlir::Type to) {
+  storage::Storage before = storage::Storage::get(from),
+                   after = storage::Storage::get(to);
+  if (before.isDense() || after.isDense() || from == to)
+    return "";
+  return "fallback: weights of " + before.name().str() +
+         " are rounded a second time, to " + after.name().str() +
+         ", and lose more than the wide ones would";
+}
+
 static void retypeUses(mlir::ModuleOp module) {
   llvm::DenseMap<mlir::StringAttr, mlir::Type> types;
   for (auto weight : module.getOps<seq::WeightOp>())
@@ -306,8 +324,14 @@ llvm::Error WeightTypes::apply(mlir::ModuleOp module,
         wanted = storage::formatOf(chooseByMix(*mix, weight, model),
                                    weight.getContext());
     }
-    if (mlir::Type type = wanted ? divide(weight, wanted, remarks) : wanted)
-      setType(weight, type);
+    mlir::Type type = wanted ? divide(weight, wanted, remarks) : wanted;
+    if (!type)
+      continue;
+    if (std::string twice =
+            roundedTwice(tensorOf(weight).getElementType(), type);
+        !twice.empty() && !llvm::is_contained(remarks, twice))
+      remarks.push_back(twice);
+    setType(weight, type);
   }
   for (const Pattern &pattern : patterns)
     if (!used.contains(&pattern))

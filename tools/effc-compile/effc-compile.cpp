@@ -427,7 +427,9 @@ void printDone(const CompileOptions &options, const CompiledFile &file) {
                      ", " + formatCount(file.parameters) + " parameters";
   line += options.weights == codegen::WeightsMode::None
               ? ", without weights"
-              : (file.weightType.empty() ? "" : ", " + file.weightType);
+              : (file.weightTypes.empty()
+                     ? ""
+                     : ", " + llvm::join(file.weightTypes, " and "));
   if (!file.hasTokenizer && options.tokenizer &&
       llvm::sys::fs::is_directory(options.model))
     line += ", without a tokenizer";

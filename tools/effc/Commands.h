@@ -21,6 +21,7 @@ class App;
 namespace effc::cli {
 
 void addRunCommand(CLI::App &app);
+void addChatCommand(CLI::App &app);
 void addEvalCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 

@@ -1,9 +1,11 @@
 // `effc eval`: how well the model predicts given tokens, and its logits.
 
 #include "tools/effc/Commands.h"
+#include "tools/effc/ContinuationReport.h"
 #include "tools/effc/Evaluation.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
+#include "tools/effc/Windows.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numbers>
 #include <optional>
 
 using namespace effc;
@@ -23,9 +26,10 @@ namespace {
 struct EvalOptions {
   std::string file;
   ModelAccess access;
-  std::optional<std::string> tokens, text, logits, targets, against;
+  std::optional<std::string> tokens, text, requests, logits, targets, against;
   std::string split = "all";
-  uint32_t batch = 1;
+  std::optional<uint32_t> batch;
+  uint64_t window = 0, stride = 0;
   DeviceChoice device;
   bool json = false;
 };
@@ -78,8 +82,28 @@ static double meanOf(const Score &score) {
   return score.sumNll / static_cast<double>(score.predicted);
 }
 
+/// What the text takes of the tokens that were predicted.
+static uint64_t predictedBytes(const Model &model, const Windows &windows) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < windows.sequences.size(); ++i) {
+    const Tokens &tokens = windows.sequences[i];
+    size_t first = std::min<size_t>(windows.firsts[i], tokens.size());
+    bytes +=
+        model.detokenize(tokens).size() -
+        model
+            .detokenize(Tokens(tokens.begin(),
+                               tokens.begin() + static_cast<ptrdiff_t>(first)))
+            .size();
+  }
+  return bytes;
+}
+
+static double bitsPerByte(const Score &score, uint64_t bytes) {
+  return score.sumNll / std::numbers::ln2 / double(bytes);
+}
+
 static void printJson(const EvalOptions &options, const Score &total,
-                      const std::vector<Score> &scores) {
+                      const std::vector<Score> &scores, uint64_t bytes) {
   auto describe = [](const Score &score) {
     return nlohmann::ordered_json{
         {"tokens", score.tokens},    {"predicted", score.predicted},
@@ -87,6 +111,9 @@ static void printJson(const EvalOptions &options, const Score &total,
         {"targets", score.targets},  {"right", score.right}};
   };
   nlohmann::ordered_json json = describe(total);
+  json["bits_per_byte"] =
+      bytes ? nlohmann::ordered_json(bitsPerByte(total, bytes))
+            : nlohmann::ordered_json();
   json["sequences"] = nlohmann::ordered_json::array();
   for (const Score &score : scores)
     json["sequences"].push_back(describe(score));
@@ -133,15 +160,66 @@ static Model openOther(const EvalOptions &options, const Model &model) {
   return other;
 }
 
-static void evaluate(const EvalOptions &options) {
-  if (bool(options.tokens) == bool(options.text))
-    throw UsageError(options.tokens
-                         ? "expects one of --tokens and --text, but got both"
-                         : "what is to be predicted? Give --tokens FILE.json "
-                           "or --text FILE.txt");
+static void checkOptions(const EvalOptions &options) {
+  int inputs =
+      bool(options.tokens) + bool(options.text) + bool(options.requests);
+  if (inputs == 0)
+    throw UsageError("what is to be predicted? Give --text FILE.txt, --tokens "
+                     "FILE.json or --requests FILE.jsonl");
+  if (inputs > 1)
+    throw UsageError("expects one of --text, --tokens and --requests, but got "
+                     "several");
+  for (auto [name, isGiven] : {std::pair("--targets", bool(options.targets)),
+                               {"--against", bool(options.against)},
+                               {"--logits", bool(options.logits)},
+                               {"--split", options.split != "all"},
+                               {"--window", options.window > 0}})
+    if (options.requests && isGiven)
+      throw UsageError(std::string(name) + " does not go with --requests");
+  if (options.stride > 0 && options.window == 0)
+    throw UsageError("--stride needs --window");
+  if (options.stride > options.window)
+    throw UsageError("--stride expects 1 to the window's " +
+                     std::to_string(options.window) + ", but got " +
+                     std::to_string(options.stride));
+  for (auto [name, isGiven] : {std::pair("--targets", bool(options.targets)),
+                               {"--logits", bool(options.logits)}})
+    if (options.window && isGiven)
+      throw UsageError(std::string(name) + " does not go with --window");
+}
+
+/// Scores continuations of contexts.
+static void evaluateRequests(const EvalOptions &options) {
+  Model model = openModel(options.file, options.access);
+  std::vector<ScoringRequest> requests =
+      readScoringRequests(*options.requests, model);
+  size_t wanted = 0;
+  for (const ScoringRequest &request : requests)
+    wanted += 1 + request.continuations.size();
+  uint32_t sessions =
+      std::max<uint32_t>(2, std::min<uint32_t>(options.batch.value_or(32),
+                                               static_cast<uint32_t>(wanted)));
+  Place place = openEngine(options.device, model, {.sessions = sessions});
+  std::vector<std::vector<ContinuationScore>> scores;
+  {
+    Progress progress("eval", "tokens", fedTokens(requests));
+    scores = ContinuationScoring(model, place.engine, sessions)
+                 .run(requests, progress);
+  }
+  ContinuationSummary summary = summarize(requests, scores);
+  if (options.json)
+    return print(toJson(summary, requests, scores).dump(2) + "\n");
+  printSummary(summary);
+}
+
+/// Scores what each token of texts predicts.
+static void evaluateTexts(const EvalOptions &options) {
   Split split = Split::parse(options.split);
   Model model = openModel(options.file, options.access);
-  std::vector<Tokens> sequences = readSequences(model, options);
+  Windows windows =
+      cutIntoWindows(readSequences(model, options), options.window,
+                     options.stride ? options.stride : options.window);
+  const std::vector<Tokens> &sequences = windows.sequences;
   requireRoom(model, sequences);
   std::optional<Model> other;
   if (options.against) {
@@ -158,7 +236,7 @@ static void evaluate(const EvalOptions &options) {
     tokens += sequence.size();
 
   uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
-                                        1, options.batch);
+                                        1, options.batch.value_or(1));
   Evaluation evaluation(
       model, openEngine(options.device, model, {.sessions = batch}).engine,
       split, batch, writer.get());
@@ -168,7 +246,7 @@ static void evaluate(const EvalOptions &options) {
   std::vector<Score> scores;
   {
     Progress progress("eval", "tokens", tokens);
-    scores = evaluation.run(sequences, targets, progress);
+    scores = evaluation.run(sequences, targets, windows.firsts, progress);
   }
   if (writer)
     writer->finish();
@@ -186,13 +264,16 @@ static void evaluate(const EvalOptions &options) {
     print("tokens      " + formatCount(total.tokens) + "\n");
     return print("nothing to predict: no sequence has two tokens\n");
   }
+  uint64_t bytes = model.hasTokenizer() ? predictedBytes(model, windows) : 0;
   if (options.json)
-    return printJson(options, total, scores);
+    return printJson(options, total, scores, bytes);
   print("tokens      " + formatCount(total.tokens) + "\n");
   // All but the first of each sequence: what the mean is over.
   print("predicted   " + formatCount(total.predicted) + "\n");
   print("mean NLL    " + formatNumber(meanOf(total), 6) + "\n");
   print("perplexity  " + formatNumber(std::exp(meanOf(total)), 6) + "\n");
+  if (bytes > 0)
+    print("bits/byte   " + formatNumber(bitsPerByte(total, bytes), 6) + "\n");
   if (total.targets > 0)
     print("accuracy    " +
           formatNumber(double(total.right) / double(total.targets), 6) + ", " +
@@ -202,10 +283,15 @@ static void evaluate(const EvalOptions &options) {
     printAgainst(*options.against, total);
 }
 
+static void evaluate(const EvalOptions &options) {
+  checkOptions(options);
+  options.requests ? evaluateRequests(options) : evaluateTexts(options);
+}
+
 void effc::cli::addEvalCommand(CLI::App &app) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App *command = app.add_subcommand(
-      "eval", "Mean negative log-likelihood, perplexity, logits");
+      "eval", "Perplexity, log-probabilities of choices, logits");
   addModelFile(*command, options->file);
   command->option_defaults()->group("Input");
   command
@@ -216,6 +302,13 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   command
       ->add_option("-f,--text", options->text,
                    "A text file to tokenize; - reads standard input")
+      ->type_name("FILE");
+  command
+      ->add_option("--requests", options->requests,
+                   "A file with a line of JSON for each request: {\"context\": "
+                   "TEXT, \"continuations\": [TEXT, ...], \"right\": INDEX}; "
+                   "how likely each is, and how often the right one is the "
+                   "likeliest; - reads standard input")
       ->type_name("FILE");
   command
       ->add_option("--targets", options->targets,
@@ -233,9 +326,23 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       ->add_option("--split", options->split,
                    "Lengths in which a sequence is fed: all, 1, or 5,1,1,64")
       ->capture_default_str();
-  command->add_option("--batch", options->batch, "Sequences fed together")
-      ->check(wholeNumber(1, 65536))
+  command
+      ->add_option("--batch", options->batch,
+                   "Sequences fed together (default: 1; with --requests 32)")
+      ->check(wholeNumber(1, 65536));
+  command
+      ->add_option("--window", options->window,
+                   "Feed a text in windows of N tokens, each by itself; 0: as "
+                   "a whole")
+      ->type_name("N")
+      ->check(wholeNumber(0, uint64_t(1) << 40))
       ->capture_default_str();
+  command
+      ->add_option("--stride", options->stride,
+                   "Windows begin so many tokens apart; what two have in "
+                   "common counts once (default: a window)")
+      ->type_name("N")
+      ->check(wholeNumber(1, uint64_t(1) << 40));
   command->option_defaults()->group("Output");
   command
       ->add_option("--logits", options->logits,
@@ -246,6 +353,9 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   addModelAccess(*command, options->access);
   command->footer("effc eval model.effc -f book.txt\n"
                   "effc eval q4.effc -f book.txt --against model.effc\n"
+                  "effc eval model.effc -f book.txt --window 2048 --stride "
+                  "1024\n"
+                  "effc eval model.effc --requests arc.jsonl --json\n"
                   "effc eval model.effc --tokens tokens.json --split 1 --json");
   command->callback([options] { evaluate(*options); });
 }

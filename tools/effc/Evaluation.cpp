@@ -45,6 +45,7 @@ uint64_t effc::cli::callStride(const Model &model) {
 struct Evaluation::Running {
   const Tokens *tokens;
   const Targets *targets; // or null
+  uint64_t first;         // from here on predictions count
   size_t index;           // of the sequence
   Session session;
   std::optional<Session> other; // of the second model
@@ -108,6 +109,8 @@ void Evaluation::takeLogits(Running &running, const float *logits,
     uint64_t next = running.at + i + 1;
     if (next == running.tokens->size())
       break;
+    if (next < running.first)
+      continue;
     int32_t token = (*running.tokens)[next];
     running.score.sumNll += negativeLogLikelihood(row(logits, i), token);
     ++running.score.predicted;
@@ -192,6 +195,7 @@ void Evaluation::feedRound(std::vector<Running> &group) {
 
 std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
                                    const std::vector<Targets> &targets,
+                                   const std::vector<uint64_t> &firsts,
                                    Progress &progress) {
   std::vector<Score> scores(sequences.size());
   uint64_t done = 0;
@@ -201,6 +205,7 @@ std::vector<Score> Evaluation::run(const std::vector<Tokens> &sequences,
          i < std::min<size_t>(first + batch, sequences.size()); ++i)
       group.push_back({&sequences[i],
                        targets.empty() ? nullptr : &targets[i],
+                       firsts.empty() ? 1 : firsts[i],
                        i,
                        Session(engine),
                        std::nullopt,

@@ -27,7 +27,7 @@ uint64_t callStride(const Model &model);
 /// What a sequence scored.
 struct Score {
   uint64_t tokens = 0;
-  uint64_t predicted = 0;  // all but the first
+  uint64_t predicted = 0;  // those that count
   double sumNll = 0;       // over those
   uint64_t targets = 0;    // positions at which a token is expected
   uint64_t right = 0;      // those at which it has the largest logit
@@ -50,9 +50,11 @@ public:
   void compareWith(const Model &model, Engine engine);
 
   /// Reports tokens fed to `progress`. `targets` is empty, or has one element
-  /// for each sequence.
+  /// for each sequence; `firsts` likewise: from this token of it on predictions
+  /// count, from 1 on where it is empty.
   std::vector<Score> run(const std::vector<Tokens> &sequences,
                          const std::vector<Targets> &targets,
+                         const std::vector<uint64_t> &firsts,
                          Progress &progress);
 
 private:

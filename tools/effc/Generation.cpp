@@ -1,8 +1,7 @@
 #include "tools/effc/Generation.h"
 
-#include "tools/effc/Evaluation.h"
+#include "tools/effc/PromptFeed.h"
 #include "tools/terminal/Failure.h"
-#include "tools/terminal/Progress.h"
 #include "tools/terminal/Quantities.h"
 #include "tools/terminal/Signals.h"
 #include "tools/terminal/Terminal.h"
@@ -118,49 +117,18 @@ Generation::~Generation() = default;
 
 const Session &Generation::session() const { return samples[0]->session; }
 
-/// Throws Failure where the model's context has no room for `prompt` behind
-/// what `session` holds.
-static void requireRoom(const Model &model, const Session &session,
-                        const Tokens &prompt) {
-  uint64_t held = session.position(), most = model.maxContext();
-  if (most == 0 || prompt.size() <= most - held)
-    return;
-  throw Failure(
-      "the prompt has " + formatCount(prompt.size()) + " tokens" +
-      (held ? ", which follow the " + formatCount(held) + " of the loaded state"
-            : "") +
-      ", but the model's context is " + formatCount(most) +
-      " tokens (effc compile --max-context makes another)");
-}
+Session Generation::takeSession() { return std::move(samples[0]->session); }
 
 void Generation::feed(const Tokens &prompt) {
-  requireRoom(model, samples[0]->session, prompt);
-  samples[0]->session.requireAccepts(prompt.size());
   Stopwatch watch(prefill);
   prefill.tokens += prompt.size();
-  uint64_t stride = callStride(model);
-  Progress progress("prompt", "tokens", prompt.size());
   Session &first = samples[0]->session;
   logits.resize(vocabulary * samples.size());
   drawn.reset();
-  for (uint64_t at = 0; at < prompt.size();) {
-    // Up to the next multiple of the stride past a whole one.
-    uint64_t count = std::min<uint64_t>(prompt.size() - at,
-                                        stride - first.position() % stride);
-    bool last = at + count == prompt.size();
-    engine.prefill({{first.get(), prompt.data() + at, count,
-                     last ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE,
-                     last ? logits.data() : nullptr, sizeof(effc_prompt_t)}});
-    at += count;
-    progress.update(at);
-    if (Interruption::came() && at < prompt.size())
-      throw Interrupted("interrupted behind " + formatCount(at) + " of the " +
-                        formatCount(prompt.size()) +
-                        " tokens of the prompt: there is no text, and no state "
-                        "was saved");
-  }
+  feedPrompt(model, engine, first, prompt, logits.data());
   for (auto &sample : samples) {
     sample->session.assign(first);
+    sample->sampler.accept(options.before);
     sample->sampler.accept(prompt);
     if (sample->index > 0)
       std::copy_n(logits.data(), vocabulary,

@@ -44,6 +44,7 @@ struct GenerationOptions {
   effc_sampler_options_t sampling = {};
   std::vector<effc_logit_bias_t> biases;
   Stops stops;
+  Tokens before; // what the session holds already, as penalties count it
   bool ignoreEnd = false; // go on behind the model's own end
   Show show = Show::Text;
 };
@@ -84,6 +85,8 @@ public:
   void feedLastToken();
 
   const Session &session() const;
+  /// The first sample's, when nothing else is to be done.
+  Session takeSession();
   Rate prefill, decode;
 
 private:

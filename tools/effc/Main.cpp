@@ -62,6 +62,7 @@ static int run(int argc, char **argv) {
              "effc run model.effc \"And it came to pass\" -n 100");
   addSiblingCommands(app);
   addRunCommand(app);
+  addChatCommand(app);
   addEvalCommand(app);
   addBenchCommand(app);
   addInspectCommand(app);

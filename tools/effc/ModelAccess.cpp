@@ -231,11 +231,14 @@ static Place openAnywhere(const DeviceChoice &choice, const Model &model,
                  note.c_str());
     return std::move(*place);
   }
-  Device device = openHost(choice, model, reason);
-  std::fprintf(stderr, "device: %s; %s\n", device.description().c_str(),
+  Place place = makePlace(model, "host", openHost(choice, model, reason), wish);
+  // The level of the code that runs, which may be below the machine's.
+  uint32_t threads = place.device.threads();
+  std::fprintf(stderr, "device: host (%s, %u thread%s); %s\n",
+               place.engine.isa().c_str(), threads, threads == 1 ? "" : "s",
                reason.empty() ? "the file has no code for a GPU"
                               : reason.c_str());
-  return makePlace(model, "host", std::move(device), wish);
+  return place;
 }
 
 /// The architecture whose code the simulated GPU runs: 90 of "sim:90" and of a

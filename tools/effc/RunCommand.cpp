@@ -7,7 +7,9 @@
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/effc/PromptText.h"
+#include "tools/effc/SamplingChoice.h"
 #include "tools/effc/Stops.h"
+#include "tools/effc/TokenLimit.h"
 #include "tools/effc/TokenNames.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
@@ -33,14 +35,11 @@ struct RunOptions {
   PromptText prompt;
   std::optional<std::string> tokens; // in place of a prompt's text
   std::optional<std::string> loadState, saveState;
-  std::vector<std::string> stops, stopTokens, biases;
+  std::vector<std::string> stops, stopTokens;
   DeviceChoice device;
-  std::optional<float> temperature, topP, minP, repeatPenalty;
-  float typicalP = 1, presencePenalty = 0, frequencyPenalty = 0;
+  SamplingChoice sampling;
   uint64_t minTokens = 0;
   std::optional<uint32_t> logprobs; // the likeliest beside the token's own
-  std::optional<uint32_t> topK;
-  uint64_t seed = 0;
   GenerationOptions generation;
   bool printTokens = false, json = false, noSync = false;
 };
@@ -121,17 +120,7 @@ static Tokens readPrompt(const Model &model, const RunOptions &options) {
 
 static effc_sampler_options_t samplingOf(const Model &model,
                                          const RunOptions &options) {
-  effc_sampler_options_t sampling = effc_sampler_options_for_model(model.get());
-  sampling.temperature = options.temperature.value_or(sampling.temperature);
-  sampling.top_k = options.topK.value_or(sampling.top_k);
-  sampling.top_p = options.topP.value_or(sampling.top_p);
-  sampling.min_p = options.minP.value_or(sampling.min_p);
-  sampling.repeat_penalty =
-      options.repeatPenalty.value_or(sampling.repeat_penalty);
-  sampling.seed = options.seed;
-  sampling.typical_p = options.typicalP;
-  sampling.presence_penalty = options.presencePenalty;
-  sampling.frequency_penalty = options.frequencyPenalty;
+  effc_sampler_options_t sampling = options.sampling.optionsFor(model);
   sampling.min_tokens = options.minTokens;
   if (options.logprobs)
     sampling.logprobs = 1 + std::min(*options.logprobs, model.vocabularySize());
@@ -183,8 +172,7 @@ static GenerationOptions settingsOf(const Model &model,
   bool asksForOwn = !options.stops.empty() || !model.hasTokenizer();
   settings.stops = resolveStops(
       model, asksForOwn ? options.stops : model.stops(), options.stopTokens);
-  for (const std::string &bias : options.biases)
-    settings.biases.push_back(biasNamed(model, bias));
+  settings.biases = options.sampling.biasesFor(model);
   settings.show = options.json          ? Show::Nothing
                   : options.printTokens ? Show::Tokens
                                         : Show::Text;
@@ -294,90 +282,9 @@ static void run(const RunOptions &options) {
     throw Interrupted("");
 }
 
-/// "-1" or a number of tokens.
-static CLI::Validator tokenLimit() {
-  CLI::Validator number = wholeNumber(0, uint64_t(1) << 48);
-  return CLI::Validator(
-      [number](std::string &text) {
-        if (text != "-1") {
-          std::string wrong = number(text);
-          constexpr std::string_view kExpects = "expects ";
-          if (wrong.starts_with(kExpects))
-            wrong.insert(kExpects.size(), "-1 (no limit) or ");
-          return wrong;
-        }
-        text = std::to_string(GenerationOptions::kUnlimited);
-        return std::string();
-      },
-      "-1: no limit");
-}
-
-static void addSamplingOptions(CLI::App &command, RunOptions &options) {
-  command.option_defaults()->group("Sampling");
-  command
-      .add_option("--temperature,--temp", options.temperature,
-                  "0: the most likely token (default: what the model asks for)")
-      ->check(numberThat([](float x) { return std::isfinite(x) && x >= 0; },
-                         "a finite number from 0 on"));
-  command
-      .add_option("--top-k", options.topK,
-                  "Draw from the K most likely; 0: all")
-      ->check(wholeNumber(0, UINT32_MAX));
-  command
-      .add_option("--top-p", options.topP,
-                  "Draw from the fewest tokens of this probability; 1: all, "
-                  "0: the likeliest alone")
-      ->check(numberThat([](float x) { return x >= 0 && x <= 1; },
-                         "a number from 0 to 1"));
-  command
-      .add_option("--min-p", options.minP,
-                  "Draw from tokens at least this likely relative to the best")
-      ->check(numberThat([](float x) { return x >= 0 && x <= 1; },
-                         "a number from 0 to 1"));
-  command
-      .add_option("--repeat-penalty", options.repeatPenalty,
-                  "Make tokens seen before less likely; 1: no")
-      ->check(numberThat([](float x) { return std::isfinite(x) && x > 0; },
-                         "a positive finite number"));
-  command
-      .add_option("--presence-penalty", options.presencePenalty,
-                  "Lower the logits of tokens generated before by so much; 0: "
-                  "no")
-      ->check(numberThat([](float x) { return std::isfinite(x); },
-                         "a finite number"));
-  command
-      .add_option("--frequency-penalty", options.frequencyPenalty,
-                  "Lower the logits of tokens generated before by so much for "
-                  "each time; 0: no")
-      ->check(numberThat([](float x) { return std::isfinite(x); },
-                         "a finite number"));
-  command
-      .add_option("--typical,--typical-p", options.typicalP,
-                  "Draw from the tokens of this probability whose surprise is "
-                  "nearest to the expected one; 1: all")
-      ->check(numberThat([](float x) { return x > 0 && x <= 1; },
-                         "a number above 0, up to 1"));
-  command
-      .add_option("-l,--logit-bias", options.biases,
-                  "Add to the logit of a token, an id or a token's text: "
-                  "15043=-1, or -inf for never; may be given again")
-      ->type_name("TOKEN=BIAS")
-      ->allow_extra_args(false);
-  addWholeNumber(command, "-s,--seed", options.seed, "Of the draws");
-  command
-      .add_option("--samples", options.generation.samples,
-                  "Continue the prompt so many times, decoding all together; "
-                  "sample i draws with the seed + i")
-      ->check(wholeNumber(1, 4096))
-      ->capture_default_str();
-}
-
 static void addEndOptions(CLI::App &command, RunOptions &options) {
   command.option_defaults()->group("Length and end");
-  command.add_option("-n", options.generation.newTokens, "New tokens at most")
-      ->type_name("N")
-      ->transform(tokenLimit())
-      ->default_str("128");
+  addTokenLimit(command, options.generation.newTokens);
   command
       .add_option("--stop", options.stops,
                   "End before this text, or at this special token; may be "
@@ -442,7 +349,14 @@ void effc::cli::addRunCommand(CLI::App &app) {
       ->type_name("IDS")
       ->group("Prompt");
   addEndOptions(*command, *options);
-  addSamplingOptions(*command, *options);
+  options->sampling.declare(*command);
+  command
+      ->add_option("--samples", options->generation.samples,
+                   "Continue the prompt so many times, decoding all together; "
+                   "sample i draws with the seed + i")
+      ->check(wholeNumber(1, 4096))
+      ->capture_default_str()
+      ->group("Sampling");
   addStateOptions(*command, *options);
   addOutputOptions(*command, *options);
   addDeviceChoice(*command, options->device);

@@ -77,3 +77,5 @@ Interruption::Interruption() : before() {
 Interruption::~Interruption() { sigaction(SIGINT, &before, nullptr); }
 
 bool Interruption::came() { return interrupted; }
+
+void Interruption::forget() { interrupted = false; }

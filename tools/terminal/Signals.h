@@ -55,6 +55,8 @@ public:
 
   /// Whether it has come, in this one or an earlier one.
   static bool came();
+  /// Has what came before count no more, where the program goes on.
+  static void forget();
 
 private:
   struct sigaction before;

@@ -58,6 +58,15 @@ EFFC_API effc_status_t *effc_chat_create_from_source(const char *source,
 
 EFFC_API void effc_chat_free(effc_chat_t *chat);
 
+/* Sets `*out_token` to the special token of `model` that the template writes behind
+ * an answer, such as "<|im_end|>": a text ends there, also where
+ * effc_model_generation() does not name the token. It becomes -1 where something
+ * else stands behind an answer.
+ * EFFC_UNSUPPORTED: the model has no tokenizer. */
+EFFC_API effc_status_t *effc_chat_end_token(const effc_chat_t *chat,
+                                            const effc_model_t *model,
+                                            int32_t *out_token);
+
 /* What is rendered. Texts are JSON in UTF-8, of at most 128 MiB each, with lists
  * and mappings of at most 64 levels; all but the messages may be NULL. */
 typedef struct effc_conversation {
@@ -119,6 +128,17 @@ typedef struct effc_span {
  * belong to `prompt`. */
 EFFC_API const effc_span_t *effc_chat_text_given(const effc_chat_text_t *prompt,
                                                  size_t *out_count);
+
+/* Cuts a prompt into tokens of `model`, as effc_model_tokenize() does: without
+ * what the tokenizer puts around a text, since the template says that. Special
+ * tokens that the conversation spells out, wholly or in part, are text: nobody
+ * ends a turn or begins another by writing so.
+ *
+ * EFFC_UNSUPPORTED: the model has no tokenizer. Others as effc_model_tokenize(). */
+EFFC_API effc_status_t *
+effc_chat_text_tokenize(const effc_model_t *model,
+                        const effc_chat_text_t *prompt, int32_t *out_tokens,
+                        size_t capacity, size_t *out_count);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -546,4 +546,6 @@ private:
 
 } // namespace effc
 
+#include "chat.hpp" // conversations to prompts
+
 #endif // EFFC_EFFC_HPP

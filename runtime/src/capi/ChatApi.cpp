@@ -1,8 +1,9 @@
 // Conversations to prompts: effc_chat_create and its counterparts.
 
-#include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
+#include "runtime/src/capi/TextBorder.h"
 #include "runtime/src/chat/ChatFormat.h"
+#include "runtime/src/chat/TurnEnd.h"
 
 using namespace effc::rt;
 
@@ -77,6 +78,21 @@ effc_status_t *effc_chat_create_from_source(const char *source,
 
 void effc_chat_free(effc_chat_t *chat) { delete chat; }
 
+effc_status_t *effc_chat_end_token(const effc_chat_t *chat,
+                                   const effc_model_t *model,
+                                   int32_t *out_token) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven(
+            {{"chat", chat}, {"model", model}, {"out_token", out_token}}))
+      return error;
+    if (Check error = requireTokenizer(*model->model))
+      return error;
+    *out_token =
+        findTurnEnd(chat->format, *model->model->tokenizer()).value_or(-1);
+    return {};
+  });
+}
+
 effc_conversation_t effc_conversation_default(void) {
   effc_conversation_t conversation = {};
   conversation.size = sizeof conversation;
@@ -150,4 +166,31 @@ const effc_span_t *effc_chat_text_given(const effc_chat_text_t *prompt,
   if (out_count)
     *out_count = prompt ? prompt->given.size() : 0;
   return prompt ? prompt->given.data() : nullptr;
+}
+
+effc_status_t *effc_chat_text_tokenize(const effc_model_t *model,
+                                       const effc_chat_text_t *prompt,
+                                       int32_t *out_tokens, size_t capacity,
+                                       size_t *out_count) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven(
+            {{"model", model}, {"prompt", prompt}, {"out_count", out_count}}))
+      return error;
+    if (Check error = requireTokenizer(*model->model))
+      return error;
+    if (Check error = requireArray({"out_tokens", out_tokens}, capacity))
+      return error;
+    Tokenizer::Options options;
+    options.addSpecial = false;
+    std::vector<PlainSpans::Span> given;
+    for (const effc_span_t &span : prompt->given)
+      given.push_back({span.begin, span.end});
+    options.plain = PlainSpans(given);
+    auto tokens =
+        model->model->tokenizer()->tokenize(prompt->text.bytes(), options);
+    if (!tokens)
+      return tokens.error();
+    copyOut(*tokens, out_tokens, capacity, out_count);
+    return {};
+  });
 }

@@ -1,29 +1,10 @@
 // Text to tokens and back: effc_model_tokenize and its counterparts.
 
-#include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
+#include "runtime/src/capi/TextBorder.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 
-#include <algorithm>
-#include <cstring>
-
 using namespace effc::rt;
-
-static Check requireTokenizer(const Model &model) {
-  if (!model.tokenizer())
-    return fail(EFFC_UNSUPPORTED, "the model has no tokenizer; use token ids");
-  return {};
-}
-
-/// Copies as much of `from` as there is room for, and says how much there was.
-template <typename Element, typename Container>
-static void copyOut(const Container &from, Element *out, size_t capacity,
-                    size_t *outCount) {
-  size_t count = std::min(capacity, from.size());
-  if (count > 0)
-    std::memcpy(out, from.data(), count * sizeof(Element));
-  *outCount = from.size();
-}
 
 bool effc_model_has_tokenizer(const effc_model_t *model) {
   return model && model->model->tokenizer() != nullptr;
@@ -82,7 +63,8 @@ effc_status_t *effc_model_tokenize(const effc_model_t *model, const char *text,
       return error;
     Tokenizer::Options options;
     options.addSpecial = !(flags & EFFC_TOKENIZE_NO_SPECIAL);
-    options.plain = flags & EFFC_TOKENIZE_PLAIN;
+    if (flags & EFFC_TOKENIZE_PLAIN)
+      options.plain = PlainSpans::all(size);
     auto tokens = model->model->tokenizer()->tokenize({text, size}, options);
     if (!tokens)
       return tokens.error();

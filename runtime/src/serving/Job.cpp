@@ -49,7 +49,8 @@ static Result<std::vector<int32_t>> promptOf(const effc_request_t &request,
                   "the model has no tokenizer; give 'tokens'");
     Tokenizer::Options options;
     options.addSpecial = !(request.tokenize_flags & EFFC_TOKENIZE_NO_SPECIAL);
-    options.plain = (request.tokenize_flags & EFFC_TOKENIZE_PLAIN) != 0;
+    if (request.tokenize_flags & EFFC_TOKENIZE_PLAIN)
+      options.plain = PlainSpans::all(request.text_size);
     auto cut =
         model.tokenizer()->tokenize({request.text, request.text_size}, options);
     if (!cut)

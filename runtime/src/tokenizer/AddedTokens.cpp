@@ -117,7 +117,8 @@ static size_t trailingSpace(std::string_view text, size_t least) {
 }
 
 std::vector<TextPart> AddedTokens::split(std::string_view text,
-                                         const Automaton &automaton, bool plain,
+                                         const Automaton &automaton,
+                                         const PlainSpans &plain,
                                          Budget &budget) const {
   std::vector<TextPart> parts;
   if (!automaton.isEmpty()) {
@@ -133,7 +134,8 @@ std::vector<TextPart> AddedTokens::split(std::string_view text,
 }
 
 void AddedTokens::cut(std::string_view text, const std::vector<Found> &found,
-                      bool plain, std::vector<TextPart> &parts) const {
+                      const PlainSpans &plain,
+                      std::vector<TextPart> &parts) const {
   size_t taken = 0; // up to here the text has been given to a part
   size_t at = 0;    // up to here it has been looked through
   // The white space that was last looked through: tokens may lie in it, each of
@@ -145,8 +147,12 @@ void AddedTokens::cut(std::string_view text, const std::vector<Found> &found,
     const AddedToken &token = tokens[found[i].token];
     size_t begin = found[i].begin, end = begin + spellingOf(token).size();
     at = end;
-    if (plain && token.special)
+    if (token.special && plain.touch(begin, end)) {
+      // One that is begun in a span hides none that begins behind the span.
+      if (!plain.cover(begin, end))
+        at = begin + 1;
       continue;
+    }
     if (token.singleWord &&
         (endsInWord(text.substr(0, begin)) || startsWithWord(text.substr(end))))
       continue;
@@ -162,7 +168,7 @@ void AddedTokens::cut(std::string_view text, const std::vector<Found> &found,
     if (begin > taken)
       parts.push_back({text.substr(taken, begin - taken)});
     end = std::max(begin, end);
-    parts.push_back({text.substr(begin, end - begin), token.id});
+    parts.push_back({text.substr(begin, end - begin), token.id, token.special});
     taken = end; // back again, if the token before took this one's space
   }
   if (taken < text.size())

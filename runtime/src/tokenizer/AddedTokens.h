@@ -14,6 +14,7 @@
 #define EFFC_RUNTIME_SRC_TOKENIZER_ADDEDTOKENS_H
 
 #include "runtime/src/tokenizer/Budget.h"
+#include "runtime/src/tokenizer/PlainSpans.h"
 #include "runtime/src/tokenizer/TokenTrie.h"
 
 #include <array>
@@ -40,6 +41,7 @@ struct AddedToken {
 struct TextPart {
   std::string_view text;
   int32_t id = -1;
+  bool isSpecial = false;
 };
 
 class AddedTokens {
@@ -47,14 +49,15 @@ public:
   /// No content is empty; of two with one content the lower id counts.
   explicit AddedTokens(std::vector<AddedToken> tokens);
 
-  /// Cuts valid UTF-8, less than 4 GiB of it, at the tokens of one round. With
-  /// `plain`, special tokens are text like any other. Where that takes more than
+  /// Cuts valid UTF-8, less than 4 GiB of it, at the tokens of one round. Special
+  /// tokens that touch `plain` are text like any other. Where that takes more than
   /// `budget` has, the parts are of no use.
-  std::vector<TextPart> splitRaw(std::string_view text, bool plain,
+  std::vector<TextPart> splitRaw(std::string_view text, const PlainSpans &plain,
                                  Budget &budget) const {
     return split(text, raw, plain, budget);
   }
-  std::vector<TextPart> splitNormalized(std::string_view text, bool plain,
+  std::vector<TextPart> splitNormalized(std::string_view text,
+                                        const PlainSpans &plain,
                                         Budget &budget) const {
     return split(text, normalized, plain, budget);
   }
@@ -91,9 +94,9 @@ private:
   };
 
   std::vector<TextPart> split(std::string_view text, const Automaton &automaton,
-                              bool plain, Budget &budget) const;
-  void cut(std::string_view text, const std::vector<Found> &found, bool plain,
-           std::vector<TextPart> &parts) const;
+                              const PlainSpans &plain, Budget &budget) const;
+  void cut(std::string_view text, const std::vector<Found> &found,
+           const PlainSpans &plain, std::vector<TextPart> &parts) const;
   std::string_view spellingOf(const AddedToken &token) const {
     return token.spelling.empty() ? token.content : token.spelling;
   }

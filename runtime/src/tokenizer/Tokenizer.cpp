@@ -4,6 +4,8 @@
 #include "runtime/src/tokenizer/PieceCache.h"
 #include "runtime/src/tokenizer/Utf8.h"
 
+#include <algorithm>
+
 using namespace effc::rt;
 
 /// What one call of tokenize() works with.
@@ -43,9 +45,45 @@ Check Tokenizer::encodeText(std::string_view text, bool isFirst,
   return {};
 }
 
-/// A text between added tokens that are looked for as they are.
-Check Tokenizer::encodeParts(std::string_view text, bool isFirst, bool plain,
+/// The same, with a cut wherever `plain` begins or ends.
+Check Tokenizer::encodeApart(std::string_view text, bool isFirst,
+                             const PlainSpans &plain,
                              Encoding &encoding) const {
+  size_t at = 0;
+  auto encode = [&](size_t end, bool isPlain) -> Check {
+    std::string_view part = text.substr(at, end - at);
+    bool isStart = isFirst && at == 0;
+    at = end;
+    if (part.empty())
+      return {};
+    return encodeParts(part, isStart,
+                       isPlain ? PlainSpans::all(part.size()) : PlainSpans(),
+                       encoding);
+  };
+  for (const PlainSpans::Span &span : plain.all()) {
+    if (Check error = encode(span.begin, false))
+      return error;
+    if (Check error = encode(span.end, true))
+      return error;
+  }
+  return encode(text.size(), false);
+}
+
+static bool hasSpecial(const std::vector<TextPart> &parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const TextPart &part) { return part.isSpecial; });
+}
+
+/// A text between added tokens that are looked for as they are.
+Check Tokenizer::encodeParts(std::string_view text, bool isFirst,
+                             const PlainSpans &given,
+                             Encoding &encoding) const {
+  std::string_view whole = text;
+  PlainSpans plain = given;
+  bool wasFirst = isFirst;
+  // Nobody knows where spans are in what a normalizer makes.
+  bool isPartly =
+      !normalizer.isEmpty() && !given.isEmpty() && !given.cover(0, text.size());
   std::string normalized;
   if (!normalizer.isEmpty()) {
     bool movesStart = false;
@@ -57,12 +95,17 @@ Check Tokenizer::encodeParts(std::string_view text, bool isFirst, bool plain,
     normalized = std::move(*made);
     text = normalized;
     isFirst &= !movesStart;
+    plain = isPartly || given.isEmpty() ? PlainSpans()
+                                        : PlainSpans::all(text.size());
   }
   encoding.budget.enter(Stage::AddedTokens);
   std::vector<TextPart> parts =
       addedTokens.splitNormalized(text, plain, encoding.budget);
   if (Check error = encoding.budget.check())
     return error;
+  // The rare text whose special tokens may be somebody's: parts of one writer each.
+  if (isPartly && hasSpecial(parts))
+    return encodeApart(whole, wasFirst, given, encoding);
   for (const TextPart &part : parts) {
     bool isStart = part.text.data() == text.data();
     if (part.id >= 0)
@@ -79,19 +122,25 @@ Result<std::vector<int32_t>> Tokenizer::tokenize(std::string_view text,
     return invalidArgument("a text of ", text.size(), " bytes is longer than ",
                            kMaxTextBytes);
   std::string valid = makeValidUtf8(text);
+  PlainSpans plain = options.plain;
+  if (plain.cover(0, text.size()))
+    plain = PlainSpans::all(valid.size());
   Encoding encoding(valid.size());
   if (options.addSpecial)
     encoding.tokens = prepend;
   std::vector<TextPart> parts =
-      addedTokens.splitRaw(valid, options.plain, encoding.budget);
+      addedTokens.splitRaw(valid, plain, encoding.budget);
   if (Check error = encoding.budget.check())
     return *error;
   for (const TextPart &part : parts) {
     bool isFirst = part.text.data() == valid.data();
     if (part.id >= 0)
       encoding.tokens.push_back(part.id);
-    else if (Check error =
-                 encodeParts(part.text, isFirst, options.plain, encoding))
+    else if (size_t begin =
+                 static_cast<size_t>(part.text.data() - valid.data());
+             Check error = encodeParts(
+                 part.text, isFirst,
+                 plain.within(begin, begin + part.text.size()), encoding))
       return *error;
   }
   if (options.addSpecial)

@@ -53,7 +53,9 @@ public:
 
   struct Options {
     bool addSpecial = true; // step 6
-    bool plain = false;     // special tokens spelled out are text
+    /// Where special tokens spelled out are text; empty, unless it is all of it,
+    /// for a text that is not valid UTF-8.
+    PlainSpans plain = {};
   };
   /// EFFC_INVALID_ARGUMENT, before anything is allocated, for a text that is
   /// too long; EFFC_BAD_DATA where a model has no token for what the text
@@ -65,6 +67,12 @@ public:
   /// none. EFFC_BAD_DATA where they take more than Budget::ofDecoding() has.
   Result<std::string> detokenize(std::span<const int32_t> tokens,
                                  bool skipSpecial) const;
+
+  /// Whether `token` is one of those that stand for no text of their own.
+  bool isSpecial(int32_t token) const {
+    auto found = exceptions.find(token);
+    return found != exceptions.end() && found->second.isSpecial;
+  }
 
   const std::vector<ChatTemplate> &templates() const { return chatTemplates; }
   /// The text of a token that templates call `name`; null where none is called so.
@@ -85,8 +93,10 @@ private:
   struct Encoding;
 
   Tokenizer() = default;
-  Check encodeParts(std::string_view text, bool isFirst, bool plain,
-                    Encoding &encoding) const;
+  Check encodeParts(std::string_view text, bool isFirst,
+                    const PlainSpans &plain, Encoding &encoding) const;
+  Check encodeApart(std::string_view text, bool isFirst,
+                    const PlainSpans &plain, Encoding &encoding) const;
   Check encodeText(std::string_view text, bool isFirst,
                    Encoding &encoding) const;
   Check encodePiece(std::string_view piece, Encoding &encoding) const;

@@ -10,7 +10,7 @@ using namespace effc::rt;
 
 /// Parts joined by '|', tokens as "<id:text>".
 static std::string split(const std::vector<AddedToken> &tokens,
-                         std::string_view text, bool plain = false) {
+                         std::string_view text, const PlainSpans &plain = {}) {
   std::string joined;
   AddedTokens added(tokens);
   std::vector<TextPart> parts;
@@ -18,10 +18,13 @@ static std::string split(const std::vector<AddedToken> &tokens,
   for (const TextPart &part : added.splitRaw(text, plain, budget))
     if (part.id >= 0)
       parts.push_back(part);
-    else
-      for (const TextPart &inner :
-           added.splitNormalized(part.text, plain, budget))
+    else {
+      auto begin = static_cast<size_t>(part.text.data() - text.data());
+      for (const TextPart &inner : added.splitNormalized(
+               part.text, plain.within(begin, begin + part.text.size()),
+               budget))
         parts.push_back(inner);
+    }
   for (const TextPart &part : parts) {
     joined += joined.empty() ? "" : "|";
     if (part.id >= 0)
@@ -73,8 +76,29 @@ TEST(AddedTokens, LooksForNormalizedOnesAfterTheOthers) {
 TEST(AddedTokens, LeavesSpecialOnesAsTextOnDemand) {
   AddedToken special = token(1, "<s>");
   special.special = true;
-  EXPECT_EQ(split({special, token(2, "x")}, "<s>x", true), "<s>|<2:x>");
-  EXPECT_EQ(split({special, token(2, "x")}, "<s>x", false), "<1:<s>>|<2:x>");
+  EXPECT_EQ(split({special, token(2, "x")}, "<s>x", PlainSpans::all(4)),
+            "<s>|<2:x>");
+  EXPECT_EQ(split({special, token(2, "x")}, "<s>x"), "<1:<s>>|<2:x>");
+}
+
+TEST(AddedTokens, LeavesSpecialOnesAsTextWhereSomebodyWroteThem) {
+  AddedToken special = token(1, "<s>");
+  special.special = true;
+  std::vector<AddedToken> tokens = {special, token(2, "x")};
+  auto splitWithin = [&](size_t begin, size_t end) {
+    return split(tokens, "<s>x<s>x<s>", PlainSpans({{begin, end}}));
+  };
+  EXPECT_EQ(splitWithin(4, 7), "<1:<s>>|<2:x>|<s>|<2:x>|<1:<s>>");
+  // A part of the token is enough, and a touch is not.
+  EXPECT_EQ(splitWithin(6, 9), "<1:<s>>|<2:x>|<s>|<2:x>|<s>");
+  EXPECT_EQ(splitWithin(3, 4), "<1:<s>>|<2:x>|<1:<s>>|<2:x>|<1:<s>>");
+}
+
+TEST(AddedTokens, HidesNoTokenBehindOneThatSomebodyBegan) {
+  AddedToken whole = token(1, "<a<b>"), own = token(2, "<b>");
+  whole.special = own.special = true;
+  EXPECT_EQ(split({whole, own}, "<a<b>"), "<1:<a<b>>");
+  EXPECT_EQ(split({whole, own}, "<a<b>", PlainSpans({{0, 2}})), "<a|<2:<b>>");
 }
 
 /// The rule itself: at each place the longest token there is, if any.
@@ -126,6 +150,6 @@ TEST(AddedTokens, LooksThroughSpaceOnce) {
   space.rightStrip = true;
   std::string text(1 << 20, ' ');
   Budget budget = Budget::ofEncoding(text.size());
-  EXPECT_EQ(AddedTokens({space}).splitRaw(text, false, budget).size(),
+  EXPECT_EQ(AddedTokens({space}).splitRaw(text, {}, budget).size(),
             text.size() / 2);
 }

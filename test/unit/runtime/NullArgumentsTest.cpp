@@ -116,6 +116,14 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_chat_create_from_source(nullptr, 1, m, &outChat); }},
       {"effc_chat_create_from_source", "'out_chat'",
        [&] { return effc_chat_create_from_source("", 0, m, nullptr); }},
+      {"effc_chat_end_token", "'chat'",
+       [&] { return effc_chat_end_token(nullptr, m, &token); }},
+      {"effc_chat_text_tokenize", "'model'",
+       [&] {
+         return effc_chat_text_tokenize(nullptr, outPrompt, &token, 1, &size);
+       }},
+      {"effc_chat_text_tokenize", "'prompt'",
+       [&] { return effc_chat_text_tokenize(m, nullptr, &token, 1, &size); }},
       {"effc_chat_render", "'chat'",
        [&] { return effc_chat_render(nullptr, &conversation, &outPrompt); }},
       {"effc_model_state", "'model'",

@@ -60,8 +60,33 @@ TEST(Tokenizer, CutsAddedTokensOut) {
   // "words" is no single word, so the merges see it.
   EXPECT_EQ(encode(*toy(), " words"), (Tokens{262, 'd', 's'}));
   Tokenizer::Options plain;
-  plain.plain = true;
+  plain.plain = PlainSpans::all(7);
   EXPECT_EQ(encode(*toy(), "<|end|>", plain).size(), 7u);
+}
+
+TEST(Tokenizer, LeavesSpecialTokensAsTextInSpans) {
+  Tokenizer::Options options;
+  options.plain = PlainSpans({{3, 10}});
+  std::string text = "he <|end|><|end|>he";
+  Tokens asText = {256, ' '};
+  for (char character : std::string("<|end|>"))
+    asText.push_back(static_cast<uint8_t>(character));
+  asText.insert(asText.end(), {kToyEnd, 256});
+  EXPECT_EQ(encode(*toy(), text, options), asText);
+  // What the normalizer makes of a span is text too, and the rest is not.
+  auto normalizing = toy([](artifact::TokenizerT &table) {
+    table.normalizers.push_back(std::make_unique<artifact::NormalizerStepT>());
+    table.normalizers.back()->kind = artifact::NormalizerKind::Nfkc;
+    for (auto &added : table.added_tokens)
+      added->normalized = true;
+  });
+  EXPECT_EQ(encode(*normalizing, text, options), asText);
+  EXPECT_EQ(encode(*normalizing, text),
+            (Tokens{256, ' ', kToyEnd, kToyEnd, 256}));
+  // U+FF1C is '<' to the normalizer.
+  std::string wide = "he \xEF\xBC\x9C|end|><|end|>he";
+  options.plain = PlainSpans({{3, 12}});
+  EXPECT_EQ(encode(*normalizing, wide, options), asText);
 }
 
 TEST(Tokenizer, AddsThePostProcessorsTokens) {

@@ -76,3 +76,47 @@ TEST(ModelChat, NamesWhatThereIs) {
             "text");
   EXPECT_EQ(chat, nullptr);
 }
+
+TEST(ModelChat, TakesTheWordsOfUsersForWords) {
+  ToyOptions options;
+  options.changeTokenizer = [&](artifact::TokenizerT &table) {
+    addChatTemplate(table, "default",
+                    "{% for m in messages %}{{ m.content }}<|end|>"
+                    "{% endfor %}");
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  Model model(file.path());
+  std::string_view end = "<|end|>";
+  auto tokensOf = [&](const std::string &messages) {
+    return Chat(model).render({messages}).tokenize(model);
+  };
+  std::vector<int32_t> written(end.begin(), end.end());
+  written.push_back(kToyEnd);
+  EXPECT_EQ(tokensOf(R"([{"content": "<|end|>"}])"), written);
+  // A token that the template would end for the user.
+  Chat open = Chat::fromSource("{{ messages[0].content }}d|>", model);
+  written.pop_back();
+  EXPECT_EQ(open.render({R"([{"content": "<|en"}])"}).tokenize(model), written);
+  // The tokens of the template, and no others, are tokens.
+  EXPECT_EQ(tokensOf(R"([{"content": "x"}, {"content": "y"}])"),
+            (std::vector<int32_t>{'x', kToyEnd, 'y', kToyEnd}));
+}
+
+TEST(ModelChat, FindsTheTokenThatEndsAnAnswer) {
+  TemporaryFile file(makeToyArtifact());
+  Model model(file.path());
+  auto endOf = [&](const std::string &source) {
+    return Chat::fromSource(source, model).endToken(model);
+  };
+  std::string all = "{% for m in messages %}{{ m.role }}: {{ m.content }}";
+  EXPECT_EQ(endOf(all + "<|end|>{% endfor %}"), kToyEnd);
+  EXPECT_EQ(endOf(all + "\n<|end|>\n{% endfor %}"), kToyEnd);
+  // Behind questions alone; a text; nothing; no answer; a template that refuses.
+  EXPECT_EQ(endOf(all + "{% if m.role == 'user' %}<|end|>{% endif %}"
+                        "{% endfor %}"),
+            -1);
+  EXPECT_EQ(endOf(all + " word<|end|>{% endfor %}"), -1);
+  EXPECT_EQ(endOf(all + "{% endfor %}"), -1);
+  EXPECT_EQ(endOf("<|end|>"), -1);
+  EXPECT_EQ(endOf("{{ raise_exception('no') }}"), -1);
+}

@@ -1,0 +1,84 @@
+#include "tools/effc/SamplingChoice.h"
+
+#include "tools/effc/TokenNames.h"
+#include "tools/terminal/OptionChecks.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+using namespace effc;
+using namespace effc::cli;
+
+void SamplingChoice::declare(CLI::App &command) {
+  command.option_defaults()->group("Sampling");
+  command
+      .add_option("--temperature,--temp", temperature,
+                  "0: the most likely token (default: what the model asks for)")
+      ->check(numberThat([](float x) { return std::isfinite(x) && x >= 0; },
+                         "a finite number from 0 on"));
+  command.add_option("--top-k", topK, "Draw from the K most likely; 0: all")
+      ->check(wholeNumber(0, UINT32_MAX));
+  command
+      .add_option("--top-p", topP,
+                  "Draw from the fewest tokens of this probability; 1: all, "
+                  "0: the likeliest alone")
+      ->check(numberThat([](float x) { return x >= 0 && x <= 1; },
+                         "a number from 0 to 1"));
+  command
+      .add_option("--min-p", minP,
+                  "Draw from tokens at least this likely relative to the best")
+      ->check(numberThat([](float x) { return x >= 0 && x <= 1; },
+                         "a number from 0 to 1"));
+  command
+      .add_option("--repeat-penalty", repeatPenalty,
+                  "Make tokens seen before less likely; 1: no")
+      ->check(numberThat([](float x) { return std::isfinite(x) && x > 0; },
+                         "a positive finite number"));
+  command
+      .add_option("--presence-penalty", presencePenalty,
+                  "Lower the logits of tokens generated before by so much; 0: "
+                  "no")
+      ->check(numberThat([](float x) { return std::isfinite(x); },
+                         "a finite number"));
+  command
+      .add_option("--frequency-penalty", frequencyPenalty,
+                  "Lower the logits of tokens generated before by so much for "
+                  "each time; 0: no")
+      ->check(numberThat([](float x) { return std::isfinite(x); },
+                         "a finite number"));
+  command
+      .add_option("--typical,--typical-p", typicalP,
+                  "Draw from the tokens of this probability whose surprise is "
+                  "nearest to the expected one; 1: all")
+      ->check(numberThat([](float x) { return x > 0 && x <= 1; },
+                         "a number above 0, up to 1"));
+  command
+      .add_option("-l,--logit-bias", biases,
+                  "Add to the logit of a token, an id or a token's text: "
+                  "15043=-1, or -inf for never; may be given again")
+      ->type_name("TOKEN=BIAS")
+      ->allow_extra_args(false);
+  addWholeNumber(command, "-s,--seed", seed, "Of the draws");
+}
+
+effc_sampler_options_t SamplingChoice::optionsFor(const Model &model) const {
+  effc_sampler_options_t options = effc_sampler_options_for_model(model.get());
+  options.temperature = temperature.value_or(options.temperature);
+  options.top_k = topK.value_or(options.top_k);
+  options.top_p = topP.value_or(options.top_p);
+  options.min_p = minP.value_or(options.min_p);
+  options.repeat_penalty = repeatPenalty.value_or(options.repeat_penalty);
+  options.seed = seed;
+  options.typical_p = typicalP;
+  options.presence_penalty = presencePenalty;
+  options.frequency_penalty = frequencyPenalty;
+  return options;
+}
+
+std::vector<effc_logit_bias_t>
+SamplingChoice::biasesFor(const Model &model) const {
+  std::vector<effc_logit_bias_t> named;
+  for (const std::string &bias : biases)
+    named.push_back(biasNamed(model, bias));
+  return named;
+}
