@@ -135,10 +135,11 @@ EFFC_API const effc_span_t *effc_chat_text_given(const effc_chat_text_t *prompt,
  * ends a turn or begins another by writing so.
  *
  * EFFC_UNSUPPORTED: the model has no tokenizer. Others as effc_model_tokenize(). */
-EFFC_API effc_status_t *
-effc_chat_text_tokenize(const effc_model_t *model,
-                        const effc_chat_text_t *prompt, int32_t *out_tokens,
-                        size_t capacity, size_t *out_count);
+EFFC_API effc_status_t *effc_chat_text_tokenize(const effc_model_t *model,
+                                                const effc_chat_text_t *prompt,
+                                                int32_t *out_tokens,
+                                                size_t capacity,
+                                                size_t *out_count);
 
 #ifdef __cplusplus
 } /* extern "C" */
