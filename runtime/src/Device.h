@@ -6,6 +6,7 @@
 #include "runtime/src/HeldStates.h"
 #include "runtime/src/HostWork.h"
 #include "runtime/src/Model.h"
+#include "runtime/src/Profile.h"
 
 #include <cstdint>
 #include <memory>
@@ -118,6 +119,9 @@ public:
   /// What calls have taken since keepTime(), if that was asked for.
   virtual std::optional<double> keptSeconds() const { return std::nullopt; }
 
+  /// From now on run() tells `told` what its launches do; null: nobody.
+  void setProfile(Profile *told) { profile = told; }
+
   /// The instruction set of the code that runs: "x86-64-v4", "sm_90a".
   virtual std::string_view isa() const { return plan().name; }
 
@@ -126,6 +130,9 @@ public:
     static const std::string none;
     return none;
   }
+
+protected:
+  Profile *profile = nullptr;
 };
 
 class Device {

@@ -502,7 +502,13 @@ Check Engine::runCall(uint32_t entry, const CallCounts &counts) {
   EntryWork &done = work.entries[entry];
   ++done.calls;
   Stopwatch watch(done.seconds);
-  if (Check error = executor->run(entry, counts))
+  if (profile)
+    profile->beginCall({entry, counts.rows, counts.segments, counts.outputs,
+                        Profile::now(), 0});
+  Check error = executor->run(entry, counts);
+  if (profile)
+    profile->endCall();
+  if (error)
     return error;
   done.tokens += static_cast<uint64_t>(counts.rows);
   done.outputs += static_cast<uint64_t>(counts.outputs);

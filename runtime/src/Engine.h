@@ -48,6 +48,18 @@ public:
   /// What is not as one would expect of how the model runs, or "".
   const std::string &note() const { return executor->note(); }
 
+  /// From now on a timeline is kept, in place of an earlier one.
+  void startProfile(size_t mostParts) {
+    stopProfile();
+    profile = std::make_unique<Profile>(mostParts);
+    executor->setProfile(profile.get());
+  }
+  /// The timeline so far, which ends; null where there is none.
+  std::unique_ptr<Profile> stopProfile() {
+    executor->setProfile(nullptr);
+    return std::move(profile);
+  }
+
   const Plan &plan() const { return executor->plan(); }
   const Counters &counters() const { return work; }
 
@@ -154,6 +166,7 @@ private:
   std::vector<SamplingScratch> scratches; // one for each thread that draws
   std::vector<const Sampler *> drawing;   // of the current call
   Counters work;
+  std::unique_ptr<Profile> profile; // while one is kept
 };
 
 } // namespace effc::rt

@@ -31,6 +31,7 @@ set(expected
   include/effc/counters.h
   include/effc/device.h
   include/effc/effc.h
+  include/effc/profile.h
   include/effc/sampler.h
   include/effc/scheduler.h
   include/effc/state.h

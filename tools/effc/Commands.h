@@ -22,6 +22,7 @@ namespace effc::cli {
 
 void addRunCommand(CLI::App &app);
 void addChatCommand(CLI::App &app);
+void addSampleCommand(CLI::App &app);
 void addEvalCommand(CLI::App &app);
 void addInspectCommand(CLI::App &app);
 

@@ -63,6 +63,7 @@ static int run(int argc, char **argv) {
   addSiblingCommands(app);
   addRunCommand(app);
   addChatCommand(app);
+  addSampleCommand(app);
   addEvalCommand(app);
   addBenchCommand(app);
   addInspectCommand(app);

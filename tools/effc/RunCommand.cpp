@@ -34,7 +34,7 @@ struct RunOptions {
   ModelAccess access;
   PromptText prompt;
   std::optional<std::string> tokens; // in place of a prompt's text
-  std::optional<std::string> loadState, saveState;
+  std::optional<std::string> loadState, saveState, profile;
   std::vector<std::string> stops, stopTokens;
   DeviceChoice device;
   SamplingChoice sampling;
@@ -57,6 +57,8 @@ static void checkOptions(const RunOptions &options) {
     throw UsageError("--json has the tokens already: leave out --print-tokens");
   if (options.logprobs && !options.json)
     throw UsageError("--logprobs are printed with --json alone");
+  if (options.profile)
+    checkWritable(*options.profile);
   if (options.prompt.file == "-" && options.loadState == "-")
     throw UsageError("--prompt-file and --load-state cannot both read "
                      "standard input");
@@ -73,14 +75,15 @@ static void checkOptions(const RunOptions &options) {
 }
 
 /// A state may be saved over the one that was loaded: it has been read whole.
-static void checkSavedState(const Model &model, const RunOptions &options) {
-  if (!options.saveState)
-    return;
+static void checkOutputs(const Model &model, const RunOptions &options) {
   std::vector<std::string> inputs =
       filesOf(model, options.file, options.access);
   if (options.prompt.file)
     inputs.push_back(*options.prompt.file);
-  checkOutput("--save-state", *options.saveState, inputs);
+  if (options.saveState)
+    checkOutput("--save-state", *options.saveState, inputs);
+  if (options.profile)
+    checkOutput("--profile", *options.profile, inputs);
 }
 
 /// Says so where a text spells the token that the tokenizer puts before it, as
@@ -254,7 +257,7 @@ static void printRates(const Generation &generation) {
 static void run(const RunOptions &options) {
   checkOptions(options);
   Model model = openModel(options.file, options.access);
-  checkSavedState(model, options);
+  checkOutputs(model, options);
   requireTokenizer(model, options);
   Tokens prompt = readPrompt(model, options);
   GenerationOptions settings = settingsOf(model, options);
@@ -264,6 +267,8 @@ static void run(const RunOptions &options) {
   if (options.loadState)
     loadState(session, place.engine, *options.loadState);
 
+  if (options.profile)
+    place.engine.startProfile();
   Interruption interruption;
   Generation generation(model, place.engine, std::move(session), settings);
   generation.feed(prompt);
@@ -274,6 +279,10 @@ static void run(const RunOptions &options) {
     effc_save_options_t saving = effc_save_options_default();
     saving.no_sync = options.noSync;
     generation.session().save(*options.saveState, saving);
+  }
+  if (options.profile) {
+    HoldSignals held;
+    place.engine.saveProfile(*options.profile);
   }
   if (options.json)
     printJson(options, place, prompt, generation);
@@ -333,6 +342,12 @@ static void addOutputOptions(CLI::App &command, RunOptions &options) {
           "and those of the N likeliest, before penalties and filters")
       ->type_name("N")
       ->check(wholeNumber(0, UINT32_MAX - 1));
+  command
+      .add_option("--profile", options.profile,
+                  "Write what ran when, each launch with the part of the "
+                  "model that it computes, as a trace for Perfetto and "
+                  "chrome://tracing")
+      ->type_name("FILE");
   command.add_flag("--json", options.json,
                    "Print one JSON document at the end: texts, tokens, why "
                    "each ended, times");

@@ -307,6 +307,12 @@ public:
     return all;
   }
 
+  /// Keeps a timeline from now on, and writes it.
+  void startProfile() { check(effc_profile_start(get(), nullptr)); }
+  void saveProfile(const std::string &path) {
+    check(effc_profile_save(get(), path.c_str()));
+  }
+
   /// Of the code that runs: "x86-64-v4", "sm_90a".
   std::string isa() const { return effc_engine_isa(get()); }
   /// What is not as one would expect of how the model runs, or "".

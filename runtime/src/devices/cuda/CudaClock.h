@@ -4,6 +4,9 @@
 
 #include "runtime/src/devices/cuda/CudaMemory.h"
 
+#include <utility>
+#include <vector>
+
 namespace effc::rt {
 
 /// Two marks in a stream and the time between them.
@@ -26,6 +29,28 @@ private:
   std::shared_ptr<const CudaContext> context;
   cuda::Stream stream = nullptr;
   CudaOwned<cuda::Event> begin, end;
+};
+
+/// Marks in a stream, as many as are needed.
+class CudaMarks {
+public:
+  CudaMarks() = default;
+  CudaMarks(std::shared_ptr<const CudaContext> context, cuda::Stream stream)
+      : context(std::move(context)), stream(stream) {}
+
+  /// Before the first mark of a call.
+  void clear() { passed.clear(); }
+  /// Inside a CudaScope. `what` is what lies between this mark and the one before.
+  Check mark(uint32_t what);
+  /// After all marks have been passed: of each but the first what it was set behind,
+  /// and when, in seconds from the first.
+  Result<std::vector<std::pair<uint32_t, double>>> times() const;
+
+private:
+  std::shared_ptr<const CudaContext> context;
+  cuda::Stream stream = nullptr;
+  std::vector<CudaOwned<cuda::Event>> events; // the first of them are in use
+  std::vector<uint32_t> passed;
 };
 
 } // namespace effc::rt

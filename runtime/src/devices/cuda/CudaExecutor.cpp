@@ -51,6 +51,7 @@ CudaExecutor::create(std::shared_ptr<const Model> model,
     return *error;
   executor->stream =
       CudaOwned<cuda::Stream>(context, stream, driver.streamDestroy);
+  executor->marks = CudaMarks(context, stream);
   if (Check error = executor->reserve(sessions))
     return *error;
   if (Check error = executor->uploadWeights(progress))
@@ -253,7 +254,9 @@ Check CudaExecutor::launchAll(uint32_t entry, int64_t (&counts)[kCounts],
     if (ready.launches[i].items(counts, result) == 0)
       continue;
     auto index = static_cast<uint32_t>(i - range.firstLaunch);
-    if (Check error = launch(entry, index, behindLaunch, counts))
+    if (Check error = launch(entry, index, behindLaunch && !profile, counts))
+      return error;
+    if (Check error = profile ? marks.mark(index) : Check())
       return error;
     // What a library puts into the stream last need not be a kernel.
     behindLaunch = !products.takes(launchOf(entry, index));
@@ -267,6 +270,11 @@ Check CudaExecutor::enqueue(uint32_t entry, const CallCounts &given,
   if (Check error = uploadInputs())
     return error;
   int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+  if (profile) {
+    marks.clear();
+    if (Check error = marks.mark(UINT32_MAX))
+      return error;
+  }
   if (Check error = launchAll(entry, counts, given.result))
     return error;
   bool chosen = given.result == artifact::CallResult::Choices;
@@ -366,7 +374,8 @@ Check CudaExecutor::runCall(uint32_t entry, const CallCounts &counts) {
   Check error = kept ? watch.start() : Check();
   if (error)
     return error;
-  if (isDecode(compiledEntry) && switches.graphs && !switches.checkLaunches) {
+  if (isDecode(compiledEntry) && switches.graphs && !switches.checkLaunches &&
+      !profile) {
     lastResults = static_cast<float *>(decodeLogits.get());
     error = replay(entry, counts);
   } else {
@@ -382,12 +391,37 @@ Check CudaExecutor::runCall(uint32_t entry, const CallCounts &counts) {
     error->message +=
         "; one of its launches failed: EFFC_CUDA_CHECK_LAUNCHES=1 "
         "in the environment tells which";
+  if (!error && profile)
+    error = reportLaunches(entry, counts);
   if (error || !kept)
     return error;
   Result<double> seconds = watch.seconds();
   if (!seconds)
     return seconds.error();
   *kept += *seconds;
+  return {};
+}
+
+/// Places the marks of a call that has just ended before now.
+Check CudaExecutor::reportLaunches(uint32_t entry, const CallCounts &given) {
+  auto times = marks.times();
+  if (!times)
+    return times.error();
+  if (times->empty())
+    return {};
+  int64_t counts[kCounts] = {given.rows, given.segments, given.outputs, 1};
+  auto nanoseconds = [](double seconds) {
+    return static_cast<int64_t>(seconds * 1e9);
+  };
+  int64_t first = Profile::now() - nanoseconds(times->back().second);
+  int64_t begin = first;
+  for (const auto &[index, seconds] : *times) {
+    const ReadyPlan::Launch &launch =
+        ready.launches[ready.entries[entry].firstLaunch + index];
+    int64_t end = first + nanoseconds(seconds);
+    profile->addLaunch(index, launch.items(counts, given.result), begin, end);
+    begin = end;
+  }
   return {};
 }
 
@@ -408,7 +442,11 @@ Check CudaExecutor::time(uint32_t entry, const CallCounts &given,
   CudaScope scope(*context);
   if (Check error = scope.entered())
     return error;
-  return abandon(timeCall(entry, given, options, out));
+  // What is run to be timed is no part of a profile.
+  Profile *told = std::exchange(profile, nullptr);
+  Check error = abandon(timeCall(entry, given, options, out));
+  profile = told;
+  return error;
 }
 
 Check CudaExecutor::timeCall(uint32_t entry, const CallCounts &given,

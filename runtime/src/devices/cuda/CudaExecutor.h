@@ -73,6 +73,7 @@ private:
   Check runCall(uint32_t entry, const CallCounts &counts);
   Check timeCall(uint32_t entry, const CallCounts &counts,
                  const TimingOptions &options, CallTimes &out);
+  Check reportLaunches(uint32_t entry, const CallCounts &counts);
   Check replay(uint32_t entry, const CallCounts &counts);
   Check warmUp(uint32_t entry, const CallCounts &counts);
   Check record(uint32_t entry, const CallCounts &counts,
@@ -102,6 +103,7 @@ private:
   CudaBoxMaps boxMaps;
   CudaProducts products;
   CudaStopwatch watch; // of calls, where their time is kept
+  CudaMarks marks;     // of launches, where a profile is kept
   std::optional<double> kept;
   /// More than the shapes that decode entries and batches usually have.
   CudaGraphs graphs{512};

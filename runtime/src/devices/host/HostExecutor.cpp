@@ -75,9 +75,12 @@ public:
 #endif
   void run(uint32_t phase, int64_t begin, int64_t end) const override {
     const ReadyPlan::Launch &launch = executor.ready.launches[first + phase];
+    int64_t start = executor.profile ? Profile::now() : 0;
     executor.kernels[launch.kernel](executor.ready.operands.data() +
                                         launch.firstOperand,
                                     counts, begin, end);
+    if (executor.profile)
+      executor.profile->addPart(phase, begin, end, start, Profile::now());
   }
 
 private:

@@ -159,12 +159,15 @@ public:
                        executor.ranges[number],
                        &executor.watch,
                        kernel.overlaps()};
+    int64_t start = executor.profile ? Profile::now() : 0;
     executor.watch.enter(phase);
     std::unique_ptr<SimBlock> block = executor.takeBlock();
     for (int64_t i = begin; i < end && i < failedBlock.load(); ++i)
       if (auto report = block->run(given, static_cast<uint32_t>(i)))
         keep(phase, i, std::move(*report));
     executor.giveBlock(std::move(block));
+    if (executor.profile)
+      executor.profile->addPart(phase, begin, end, start, Profile::now());
   }
 
   bool failed() const { return failedPhase.load() != UINT32_MAX; }

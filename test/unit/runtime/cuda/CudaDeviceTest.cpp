@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <sstream>
 
 using namespace effc;
 using namespace effc::test;
@@ -280,6 +282,24 @@ TEST_F(CudaDevice, KeepsTheTimeOfCalls) {
             "cuda: reading the time: CUDA_ERROR_UNKNOWN (something)");
   Engine host(model, Device::host(1), options);
   EXPECT_LT(host.deviceSeconds(), 0);
+}
+
+TEST_F(CudaDevice, MarksEachLaunchOfAProfile) {
+  Model model = loadToy();
+  Engine engine(model, Device::cuda());
+  Session session(engine);
+  engine.startProfile();
+  fake->marks = 0;
+  engine.decode({session.get()}, {2});
+  // Before the three launches, and behind each; nothing is recorded as a graph.
+  EXPECT_EQ(fake->marks, 4);
+  EXPECT_EQ(fake->count("cuStreamBeginCapture_v2"), 0u);
+  std::string path = testing::TempDir() + "effc-profile.json";
+  engine.saveProfile(path);
+  std::stringstream trace;
+  trace << std::ifstream(path).rdbuf();
+  EXPECT_NE(trace.str().find("\"name\":\"stream\""), std::string::npos);
+  EXPECT_NE(trace.str().find("\"dur\":2000"), std::string::npos) << trace.str();
 }
 
 TEST_F(CudaDevice, TimesEachLaunch) {
