@@ -194,8 +194,11 @@ Scored Job::score(std::span<const float> rows, SamplingScratch &scratch) {
   for (; scored < end; ++scored) {
     if (!scratch.logprobs(
             rows.subspan((scored - 1 - fed) * vocabulary, vocabulary),
-            prompt[scored], left.first(promptLogprobs)))
-      return found; // and fewer than there should be
+            prompt[scored], left.first(promptLogprobs))) {
+      found.logprobs.resize(found.count * promptLogprobs);
+      found.isWhole = false;
+      return found;
+    }
     left = left.subspan(promptLogprobs);
     ++found.count;
   }

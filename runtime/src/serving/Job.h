@@ -42,6 +42,7 @@ struct Spoken {
 /// Tokens of a prompt, and what the model says of them.
 struct Scored {
   uint64_t begin = 0, count = 0;
+  bool isWhole = true; // false: a row was not numbers, and there are fewer
   std::vector<effc_logprob_t> logprobs;
 };
 

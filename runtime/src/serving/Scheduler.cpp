@@ -424,17 +424,15 @@ bool Scheduler::feedPrompts() {
 bool Scheduler::tellScores(Job &job, std::span<const float> rows) {
   DefaultFloatMode mode; // as where tokens are drawn
   Scored scored = job.score(rows, scratch);
-  bool isWhole = scored.count * job.promptLogprobs == scored.logprobs.size();
   if (scored.count > 0) {
     Event event;
     event.shown.kind = EFFC_EVENT_PROMPT;
     event.shown.prompt_begin = scored.begin;
     event.shown.prompt_count = scored.count;
-    scored.logprobs.resize(scored.count * job.promptLogprobs);
     event.logprobs = std::move(scored.logprobs);
     say(job, std::move(event));
   }
-  if (isWhole)
+  if (scored.isWhole)
     return true;
   Error error{EFFC_BAD_DATA,
               "nothing can be said of the prompt: a logit is not "
