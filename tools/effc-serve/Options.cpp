@@ -3,6 +3,7 @@
 #include "tools/effc/Inputs.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
+#include "tools/terminal/SafeText.h"
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -147,6 +148,15 @@ static std::vector<std::string> readKeys(const std::string &file) {
   return keys;
 }
 
+static bool isUtf8(const std::string &text) {
+  try {
+    nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::exception &) {
+    return false;
+  }
+}
+
 void Options::resolve() {
   constexpr std::string_view kUnix = "unix:";
   if (!unixPath.empty()) {
@@ -167,7 +177,11 @@ void Options::resolve() {
                      " files");
   std::set<std::string> distinct;
   for (size_t i = 0; i < files.size(); ++i)
-    if (!distinct.insert(nameOf(i)).second)
+    if (withoutControls(nameOf(i)) != nameOf(i) || !isUtf8(nameOf(i)))
+      throw UsageError("'" + nameOf(i) +
+                       "' is no name that requests can have: --name gives "
+                       "another");
+    else if (!distinct.insert(nameOf(i)).second)
       throw UsageError("two models are called '" + nameOf(i) +
                        "': --name gives each its own");
   if (!keyFile.empty())

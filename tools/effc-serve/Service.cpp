@@ -309,7 +309,7 @@ void Service::readInWorker(std::shared_ptr<Exchange> exchange) {
 void Service::answerBody(const std::shared_ptr<Exchange> &exchange) {
   const std::string &path = exchange->request().path;
   if (path == "/v1/embeddings")
-    throw ApiError(501,
+    throw ApiError(400,
                    "models are compiled without their hidden states, which "
                    "embeddings are made of");
   Json body = parseBody(exchange->request().body);

@@ -59,12 +59,12 @@ static int run(int argc, char **argv) {
   Service service(options.service, std::move(models));
   if (options.unixPath.empty()) {
     uint16_t port = service.http().listen(options.address, options.port);
+    if (!options.portFile.empty())
+      writePort(options.portFile, port);
     bool isSix = options.address.find(':') != std::string::npos;
     printNote("serving at http://" +
               (isSix ? "[" + options.address + "]" : options.address) + ":" +
               std::to_string(port));
-    if (!options.portFile.empty())
-      writePort(options.portFile, port);
   } else {
     service.http().listenAt(options.unixPath);
     printNote("serving at unix:" + options.unixPath);

@@ -1,6 +1,6 @@
 #include "tools/effc-serve/api/ApiError.h"
 
-#include "tools/effc-serve/api/JsonText.h"
+#include <nlohmann/json.hpp>
 
 using namespace effc::serve;
 
@@ -43,15 +43,17 @@ ApiError ApiError::invalid(const std::string &param,
 }
 
 std::string ApiError::body() const {
-  std::string text = "{\"error\":{\"message\":";
-  appendQuoted(text, message);
-  text += ",\"type\":";
-  appendQuoted(text, kindOf(status).type);
-  text += ",\"param\":";
-  param.empty() ? void(text += "null") : appendQuoted(text, param);
-  text += ",\"code\":";
-  code.empty() ? void(text += "null") : appendQuoted(text, code);
-  return text + "}}";
+  using Json = nlohmann::ordered_json;
+  auto orNull = [](const std::string &text) {
+    return text.empty() ? Json() : Json(text);
+  };
+  Json body = {{"error",
+                {{"message", message},
+                 {"type", kindOf(status).type},
+                 {"param", orNull(param)},
+                 {"code", orNull(code)}}}};
+  // What a client sent may stand in it, and need be no UTF-8.
+  return body.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 HttpResponse ApiError::response() const {

@@ -175,8 +175,7 @@ Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
     throw ApiError::invalid("top_logprobs", "needs 'logprobs' to be true");
   asked.plan.sampling.logprobs = asked.logprobs;
   asked.isStream = fields.flag("stream");
-  if (const Json *options = fields.find("stream_options"))
-    asked.includesUsage = options->value("include_usage", Json()) == Json(true);
+  asked.includesUsage = includesUsage(fields);
   asked.shape =
       chatShape(model.texts(), fields.flag("return_tokens_as_token_ids"));
   return asked;

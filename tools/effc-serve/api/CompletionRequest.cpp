@@ -113,8 +113,7 @@ Asked effc::serve::readCompletion(const Json &body, const ServedModel &model) {
   if (asked.echoes)
     asked.plan.promptLogprobs = asked.logprobs;
   asked.isStream = fields.flag("stream");
-  if (const Json *options = fields.find("stream_options"))
-    asked.includesUsage = options->value("include_usage", Json()) == Json(true);
+  asked.includesUsage = includesUsage(fields);
   asked.shape =
       completionShape(model.texts(), fields.flag("return_tokens_as_token_ids"));
   return asked;

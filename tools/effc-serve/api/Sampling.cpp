@@ -180,6 +180,17 @@ void effc::serve::readSampling(const Fields &fields, const ServedModel &model,
     readStops(*stop, model, plan);
 }
 
+bool effc::serve::includesUsage(const Fields &fields) {
+  const Json *options = fields.find("stream_options");
+  Json wanted = options ? options->value("include_usage", Json()) : Json();
+  if (!wanted.is_null() && !wanted.is_boolean())
+    throw ApiError::invalid("stream_options",
+                            "expects true or false for 'include_usage', but "
+                            "got " +
+                                shown(wanted));
+  return wanted == Json(true);
+}
+
 uint64_t effc::serve::lengthFor(const ServedModel &model, size_t promptTokens,
                                 int64_t asked, uint64_t otherwise,
                                 const char *field, const char *promptField) {

@@ -23,6 +23,9 @@ std::vector<RefusedField> withRefused(std::span<const RefusedField> own);
 void readSampling(const Fields &fields, const ServedModel &model,
                   GenerationPlan &plan);
 
+/// Whether a stream is to end with its usage ('stream_options').
+bool includesUsage(const Fields &fields);
+
 /// Holds a prompt and the new tokens to the model's context and the server's
 /// bounds. `asked`: the new tokens that were asked for; negative: none were said,
 /// and `otherwise` is taken, or what is left. Returns the new tokens.

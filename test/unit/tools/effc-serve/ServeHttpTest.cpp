@@ -225,6 +225,8 @@ TEST(ServeHttp, CarriesErrorsOfRequests) {
       {{{"prompt", {1}}, {"logit_bias", {{"1", 101}}}}, "logit_bias"},
       {{{"prompt", {1}}, {"stop_token_ids", {999}}}, "stop_token_ids"},
       {{{"prompt", {1}}, {"suffix", "a"}}, "suffix"},
+      {{{"prompt", {1}}, {"stream_options", {{"include_usage", 1}}}},
+       "stream_options"},
       {{{"prompt", {1}}, {"use_beam_search", true}}, "use_beam_search"},
   };
   for (const auto &each : cases) {
@@ -232,6 +234,13 @@ TEST(ServeHttp, CarriesErrorsOfRequests) {
     EXPECT_EQ(answer.status, 400) << each.body;
     EXPECT_EQ(answer.json()["error"]["param"], each.param) << each.body;
   }
+  // What a client sent stands in the message, and is made UTF-8.
+  HttpAnswer strange =
+      HttpClient(toy.port()).ask("POST", "/tokenize", "\xe9[", kJson);
+  EXPECT_EQ(strange.status, 400);
+  EXPECT_NE(
+      strange.json()["error"]["message"].get<std::string>().find("no JSON"),
+      std::string::npos);
   EXPECT_EQ(toy.post("/v1/embeddings", {{"input", "a"}}).status, 400);
   EXPECT_EQ(toy.metric("effc_http_responses_total{path=\"/v1/completions\","
                        "status=\"400\"}"),
