@@ -1,5 +1,6 @@
-// `effc compile`, `effc verify`: programs of their own, because they link the
-// compiler and with it LLVM; `effc` stays small and starts in milliseconds.
+// `effc compile`, `effc verify`, `effc serve`: programs of their own, because the
+// first two link the compiler and with it LLVM, and the last a server; `effc` stays
+// small and starts in milliseconds.
 
 #include "tools/effc/Commands.h"
 #include "tools/terminal/CommandLine.h"
@@ -23,12 +24,18 @@ struct Sibling {
   const char *command;
   const char *program;
   const char *summary;
+  const char *lacking, *reason; // what is said where it is not installed
 };
 } // namespace
 
+static constexpr const char *kOnlyRuns = "only runs compiled models";
 static constexpr Sibling kSiblings[] = {
-    {"compile", "effc-compile", "Compile a checkpoint into one .effc file"},
-    {"verify", "effc-verify", "Check a compiled model against its meaning"},
+    {"compile", "effc-compile", "Compile a checkpoint into one .effc file",
+     "compiler", kOnlyRuns},
+    {"verify", "effc-verify", "Check a compiled model against its meaning",
+     "compiler", kOnlyRuns},
+    {"serve", "effc-serve", "Serve compiled models over OpenAI's API", "server",
+     "was made without Boost's headers"},
 };
 
 void effc::cli::addSiblingCommands(CLI::App &app) {
@@ -55,10 +62,15 @@ static void become(const char *program,
     pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   execv(path.c_str(), pointers.data());
-  if (errno == ENOENT)
-    throw Failure("there is no compiler here: '" + path +
-                  "' does not exist (this build of effc only runs compiled "
-                  "models)");
+  if (errno == ENOENT) {
+    const Sibling *sibling =
+        std::ranges::find_if(kSiblings, [&](const Sibling &each) {
+          return each.program == std::string(program);
+        });
+    throw Failure("there is no " + std::string(sibling->lacking) + " here: '" +
+                  path + "' does not exist (this build of effc " +
+                  sibling->reason + ")");
+  }
   throw Failure("cannot start '" + path + "': " + std::strerror(errno));
 }
 

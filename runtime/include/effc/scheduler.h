@@ -33,7 +33,8 @@ typedef struct effc_scheduler effc_scheduler_t;
 typedef enum effc_event_kind {
   EFFC_EVENT_NONE = 0,
   EFFC_EVENT_TOKEN = 1, /* one more token; its text may come with a later one */
-  EFFC_EVENT_END = 2    /* the last of a request, with the rest of its text */
+  EFFC_EVENT_END = 2,   /* the last of a request, with the rest of its text */
+  EFFC_EVENT_PROMPT = 3 /* what the model said of tokens of the prompt */
 } effc_event_kind_t;
 
 typedef enum effc_end {
@@ -67,6 +68,12 @@ typedef struct effc_event {
   uint64_t
       prompt_tokens;   /* of the request, and what it has generated so far: */
   uint64_t new_tokens; /* an end token and a stop token do not count */
+  /* Of EFFC_EVENT_PROMPT: `logprobs` has `prompt_logprobs` of the request for each
+   * of so many tokens of the prompt, from this one on. The first is 1: nothing is
+   * said of the prompt's first token. */
+  uint64_t prompt_begin, prompt_count;
+  effc_status_code_t code; /* of EFFC_END_FAILED: EFFC_DEVICE_ERROR, or
+                              EFFC_BAD_DATA where logits are not numbers */
 } effc_event_t;
 
 typedef struct effc_scheduler_options {
@@ -143,6 +150,10 @@ typedef struct effc_request {
   uint32_t priority;    /* 0 to EFFC_PRIORITY_MOST; the larger goes first */
   uint64_t deadline_ns; /* from now; 0: none. What is not done by then ends. */
   void *user;           /* comes back with each event */
+  /* Not 0: the events of choice 0 begin with what effc_logprobs() gives for each
+   * token of the prompt but the first, with so many numbers each. Then `max_tokens`
+   * may be 0, for nothing more than that. */
+  uint32_t prompt_logprobs;
 } effc_request_t;
 
 EFFC_API effc_request_t effc_request_default(void);
@@ -158,7 +169,8 @@ EFFC_API effc_request_t effc_request_default(void);
  * has both numbers).
  * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the
  * vocabulary; a prompt, `max_tokens` or `choices` beyond the scheduler's bounds;
- * one of the latter is 0; a priority that is none; sampling options as effc_sampler_create().
+ * one of the latter is 0; a priority that is none; `prompt_logprobs` above 1 + the
+ * size of the vocabulary; sampling options as effc_sampler_create().
  * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer.
  * EFFC_BAD_DATA: as effc_model_tokenize(). */
 EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,

@@ -19,8 +19,8 @@ OwnedSampling::OwnedSampling(const effc_sampler_options_t &given,
 }
 
 Job::Job(const effc_request_t &request)
-    : maxTokens(request.max_tokens), deadline(request.deadline_ns),
-      user(request.user),
+    : maxTokens(request.max_tokens), promptLogprobs(request.prompt_logprobs),
+      deadline(request.deadline_ns), user(request.user),
       sampling(*request.sampling,
                {request.stop_tokens, request.stop_token_count}),
       stopTokens(request.stop_tokens,
@@ -71,7 +71,8 @@ static Result<std::vector<int32_t>> promptOf(const effc_request_t &request,
 static Check checkBounds(const effc_request_t &request, size_t prompt,
                          const Model &model,
                          const effc_scheduler_options_t &options) {
-  if (request.max_tokens == 0 || request.max_tokens > options.max_new_tokens)
+  bool isEmpty = request.max_tokens == 0 && request.prompt_logprobs == 0;
+  if (isEmpty || request.max_tokens > options.max_new_tokens)
     return invalidArgument("'max_tokens' is ", request.max_tokens,
                            ", but 1 to ", options.max_new_tokens,
                            " are possible with this scheduler");
@@ -82,6 +83,10 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
   if (request.priority > EFFC_PRIORITY_MOST)
     return invalidArgument("'priority' is ", request.priority, ", but 0 to ",
                            EFFC_PRIORITY_MOST, " are possible");
+  uint64_t vocabulary = model.program().vocabulary_size();
+  if (request.prompt_logprobs > vocabulary + 1)
+    return invalidArgument("'prompt_logprobs' is ", request.prompt_logprobs,
+                           ", but 0 to 1 + ", vocabulary, " are possible");
   uint64_t context = model.program().max_context();
   if (context == 0)
     context = kMaxContext;
@@ -177,6 +182,28 @@ Spoken Job::take(int32_t token) {
     spoken.end = EFFC_END_LENGTH;
   }
   return spoken;
+}
+
+Scored Job::score(std::span<const float> rows, SamplingScratch &scratch) {
+  Scored found;
+  found.begin = std::max(scored, fed + 1);
+  size_t end = std::min(fed + rows.size() / vocabulary + 1, prompt.size());
+  if (end <= found.begin)
+    return found;
+  found.logprobs.resize((end - found.begin) * promptLogprobs);
+  std::span<effc_logprob_t> left = found.logprobs;
+  for (; scored < end; ++scored) {
+    if (!scratch.logprobs(
+            rows.subspan((scored - 1 - fed) * vocabulary, vocabulary),
+            prompt[scored], left.first(promptLogprobs))) {
+      found.logprobs.resize(found.count * promptLogprobs);
+      found.isWhole = false;
+      return found;
+    }
+    left = left.subspan(promptLogprobs);
+    ++found.count;
+  }
+  return found;
 }
 
 std::string Job::finishText() {

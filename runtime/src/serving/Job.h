@@ -39,6 +39,13 @@ struct Spoken {
   std::string message;           // of a failure
 };
 
+/// Tokens of a prompt, and what the model says of them.
+struct Scored {
+  uint64_t begin = 0, count = 0;
+  bool isWhole = true; // false: a row was not numbers, and there are fewer
+  std::vector<effc_logprob_t> logprobs;
+};
+
 /// A request, its sampler and its text. Knows nothing of other requests.
 class Job {
 public:
@@ -58,6 +65,9 @@ public:
 
   /// Takes a token that was drawn, -1 for none.
   Spoken take(int32_t token);
+  /// What `rows` of logits, of the prompt's tokens from `fed` on, say of the tokens
+  /// that follow them in the prompt and were not scored before.
+  Scored score(std::span<const float> rows, SamplingScratch &scratch);
   /// What is left of its text.
   std::string finishText();
   /// Begins anew, with the tokens drawn so far known: they are fed again.
@@ -71,7 +81,8 @@ public:
   std::vector<Job *> others = {}; // of the first choice: those that wait for it
   std::vector<int32_t> prompt;
   uint64_t maxTokens = 0;
-  uint64_t deadline = 0; // by the scheduler's clock; 0: none
+  uint32_t promptLogprobs = 0; // of each token of the prompt; choice 0 alone
+  uint64_t deadline = 0;       // by the scheduler's clock; 0: none
   void *user = nullptr;
 
   Phase phase = Phase::Queued;
@@ -79,6 +90,7 @@ public:
   std::optional<effc_sampler> sampler;
   size_t fed = 0;             // of the prompt, then of what was drawn
   std::vector<int32_t> drawn; // the last of them is not yet fed
+  size_t scored = 1;          // tokens of the prompt
   uint64_t reserved = 0;      // bytes for its states
   uint32_t retries = 0;
   bool hasEnded = false;

@@ -115,6 +115,8 @@ Scheduler::choicesOf(const effc_request_t &request) const {
       return job.error();
     choices.push_back(std::move(*job));
     choices.back()->choice = count;
+    if (count > 0)
+      choices.back()->promptLogprobs = 0;
     // A text is cut once.
     each.text = nullptr;
     each.text_size = 0;
@@ -342,6 +344,8 @@ bool Scheduler::replay() {
   return true;
 }
 
+static bool isScored(const Job *job) { return job->promptLogprobs > 0; }
+
 bool Scheduler::feedPrompts() {
   std::vector<Job *> feeding;
   bool isAlone = true; // nobody would have to wait for a long call
@@ -358,29 +362,40 @@ bool Scheduler::feedPrompts() {
   std::vector<Prompt> left;
   for (const Job *job : feeding)
     left.push_back({job->fed, job->prompt.size() - job->fed});
+  size_t vocabulary = model().program().vocabulary_size();
   uint64_t room = options.step_tokens;
   if (isAlone)
     room = std::max<uint64_t>(room, engine->mostPrefillRows());
+  if (std::ranges::any_of(feeding, isScored)) {
+    // All rows of logits are looked at, and what they take is bounded.
+    constexpr uint64_t kMostBytes = uint64_t(64) << 20;
+    room = std::clamp<uint64_t>(kMostBytes / (vocabulary * sizeof(float)), 1,
+                                room);
+  }
   std::vector<uint64_t> lengths = shareRoom(left, room, grid);
 
-  size_t vocabulary = model().program().vocabulary_size();
   std::vector<effc_prompt_t> prompts;
   std::vector<Job *> called;
   size_t ends = 0;
   for (size_t i = 0; i < feeding.size(); ++i)
-    ends += lengths[i] == left[i].left;
+    ends += isScored(feeding[i]) ? lengths[i] : lengths[i] == left[i].left;
   logits.resize(std::max(logits.size(), ends * vocabulary));
   float *row = logits.data();
   for (size_t i = 0; i < feeding.size(); ++i) {
     if (lengths[i] == 0)
       continue;
     Job &job = *feeding[i];
-    bool isLast = lengths[i] == left[i].left;
+    uint64_t rows = lengths[i] == left[i].left ? 1 : 0;
+    effc_wanted_t wanted = rows > 0 ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE;
+    if (isScored(&job)) {
+      rows = lengths[i];
+      wanted = EFFC_LOGITS_ALL;
+    }
     prompts.push_back({&job.session, job.prompt.data() + job.fed, lengths[i],
-                       isLast ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE,
-                       isLast ? row : nullptr, sizeof(effc_prompt_t)});
+                       wanted, rows > 0 ? row : nullptr,
+                       sizeof(effc_prompt_t)});
     called.push_back(&job);
-    row += isLast ? vocabulary : 0;
+    row += rows * vocabulary;
   }
   if (Check error = engine->prefill(prompts.data(), prompts.size())) {
     hit(called, *error);
@@ -389,13 +404,42 @@ bool Scheduler::feedPrompts() {
   uint64_t tokens = 0;
   for (size_t i = 0; i < called.size(); ++i) {
     tokens += prompts[i].count;
+    const float *last = prompts[i].out_logits;
+    if (prompts[i].wanted == EFFC_LOGITS_ALL) {
+      if (!tellScores(*called[i], {last, prompts[i].count * vocabulary}))
+        continue;
+      last += (prompts[i].count - 1) * vocabulary;
+    }
     called[i]->fed += prompts[i].count;
-    if (prompts[i].out_logits)
-      fedTo(*called[i], prompts[i].out_logits);
+    if (called[i]->fed == called[i]->prompt.size())
+      fedTo(*called[i], last);
   }
   std::lock_guard guard(lock);
   counted.prompt_tokens += tokens;
   return true;
+}
+
+/// What the model said of tokens of a prompt. False where it said nothing that is
+/// a number, and the job has ended.
+bool Scheduler::tellScores(Job &job, std::span<const float> rows) {
+  DefaultFloatMode mode; // as where tokens are drawn
+  Scored scored = job.score(rows, scratch);
+  if (scored.count > 0) {
+    Event event;
+    event.shown.kind = EFFC_EVENT_PROMPT;
+    event.shown.prompt_begin = scored.begin;
+    event.shown.prompt_count = scored.count;
+    event.logprobs = std::move(scored.logprobs);
+    say(job, std::move(event));
+  }
+  if (scored.isWhole)
+    return true;
+  Error error{EFFC_BAD_DATA,
+              "nothing can be said of the prompt: a logit is not "
+              "a number, or all are minus infinity"};
+  Job *failed = &job;
+  hit({&failed, 1}, error);
+  return false;
 }
 
 /// The prompt of a job has been fed, and left these logits.
@@ -417,6 +461,8 @@ void Scheduler::fedTo(Job &job, const float *row) {
 }
 
 void Scheduler::drawFirst(Job &job, const float *row) {
+  if (job.maxTokens == 0) // only its prompt was asked about
+    return end(job, EFFC_END_LENGTH);
   job.phase = Job::Phase::Decoding;
   size_t vocabulary = model().program().vocabulary_size();
   DefaultFloatMode mode; // as where others draw
@@ -450,6 +496,8 @@ void Scheduler::took(Job &job, int32_t token) {
   if (spoken.end) {
     Event event;
     event.shown.stop = spoken.stop;
+    if (*spoken.end == EFFC_END_FAILED)
+      event.shown.code = EFFC_BAD_DATA;
     event.message = std::move(spoken.message);
     event.shown.end = *spoken.end;
     event.shown.kind = EFFC_EVENT_END;
@@ -458,8 +506,10 @@ void Scheduler::took(Job &job, int32_t token) {
   }
 }
 
-void Scheduler::end(Job &job, effc_end_t end, std::string message) {
+void Scheduler::end(Job &job, effc_end_t end, std::string message,
+                    effc_status_code_t code) {
   Event event;
+  event.shown.code = code;
   event.shown.kind = EFFC_EVENT_END;
   event.shown.end = end;
   event.message = std::move(message);
@@ -474,14 +524,14 @@ void Scheduler::hit(std::span<Job *const> called, const Error &error) {
     if (error.code != EFFC_DEVICE_ERROR ||
         job->retries >= options.max_retries) {
       for (Job *other : job->others) // they have nobody to wait for
-        end(*other, EFFC_END_FAILED, error.message);
-      end(*job, EFFC_END_FAILED, error.message);
+        end(*other, EFFC_END_FAILED, error.message, error.code);
+      end(*job, EFFC_END_FAILED, error.message, error.code);
       continue;
     }
     ++job->retries;
     engine->reset(job->session);
     if (Check failed = job->restart()) {
-      end(*job, EFFC_END_FAILED, failed->message);
+      end(*job, EFFC_END_FAILED, failed->message, failed->code);
       continue;
     }
     std::lock_guard guard(lock);
@@ -499,7 +549,7 @@ void Scheduler::say(Job &job, Event event) {
   bool isEnd = event.shown.kind == EFFC_EVENT_END;
   if (!isEnd)
     event.shown.stop = -1;
-  else
+  if (event.shown.kind != EFFC_EVENT_TOKEN)
     event.shown.token = -1;
   job.hasEnded |= isEnd;
   if (options.on_event)
@@ -508,7 +558,7 @@ void Scheduler::say(Job &job, Event event) {
   std::lock_guard guard(lock);
   if (isEnd)
     ++counted.ended[event.shown.end];
-  else
+  else if (event.shown.kind == EFFC_EVENT_TOKEN)
     ++counted.new_tokens;
   if (options.on_event)
     return;

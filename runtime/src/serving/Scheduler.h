@@ -69,10 +69,12 @@ private:
   bool decode();
   bool replay();
   bool feedPrompts();
+  bool tellScores(Job &job, std::span<const float> rows);
   void fedTo(Job &job, const float *logits);
   void drawFirst(Job &job, const float *logits);
   void took(Job &job, int32_t token);
-  void end(Job &job, effc_end_t end, std::string message = "");
+  void end(Job &job, effc_end_t end, std::string message = "",
+           effc_status_code_t code = EFFC_OK);
   void hit(std::span<Job *const> jobs, const Error &error);
   void say(Job &job, Event event);
   void removeEnded();

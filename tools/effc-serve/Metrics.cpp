@@ -1,0 +1,189 @@
+#include "tools/effc-serve/Metrics.h"
+
+#include "tools/effc-serve/api/JsonText.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace effc;
+using namespace effc::serve;
+
+void Histogram::add(std::chrono::steady_clock::duration time) {
+  double seconds = std::chrono::duration<double>(time).count();
+  size_t bucket = static_cast<size_t>(
+      std::lower_bound(kBounds.begin(), kBounds.end(), seconds) -
+      kBounds.begin());
+  ++counts[bucket];
+  sum += seconds;
+}
+
+static std::string numberText(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+std::string effc::serve::labelValue(std::string_view text) {
+  std::string value;
+  for (char c : text) {
+    if (c == '\\' || c == '"')
+      value += '\\';
+    value += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return value;
+}
+
+namespace {
+/// A page that grows.
+class Page {
+public:
+  explicit Page(std::string &out) : out(out) {}
+
+  void begin(const char *name, const char *type, const char *help) {
+    this->name = name;
+    out += std::string("# HELP ") + name + " " + help + "\n# TYPE " + name +
+           " " + type + "\n";
+  }
+  void add(const std::string &labels, double value) {
+    out += name + labels + " " + numberText(value) + "\n";
+  }
+
+private:
+  std::string &out;
+  std::string name;
+};
+
+struct EndName {
+  effc_end_t end;
+  const char *reason;
+};
+
+/// A number of each model's scheduler.
+struct Row {
+  const char *name, *type, *help;
+  double (*of)(const effc_scheduler_stats_t &);
+};
+} // namespace
+
+static constexpr EndName kEnds[] = {
+    {EFFC_END_TOKEN, "end"},           {EFFC_END_STOP, "stop"},
+    {EFFC_END_LENGTH, "length"},       {EFFC_END_CONTEXT, "context"},
+    {EFFC_END_CANCELLED, "cancelled"}, {EFFC_END_DEADLINE, "deadline"},
+    {EFFC_END_UNREAD, "unread"},       {EFFC_END_FAILED, "failed"},
+};
+
+using Stats = effc_scheduler_stats_t;
+static constexpr Row kRows[] = {
+    {"effc_requests_running", "gauge", "Sequences that are computed now.",
+     [](const Stats &s) { return double(s.running_now); }},
+    {"effc_requests_queued", "gauge", "Requests that wait for a slot now.",
+     [](const Stats &s) { return double(s.queued_now); }},
+    {"effc_prompt_tokens_total", "counter", "Tokens of prompts that were fed.",
+     [](const Stats &s) { return double(s.prompt_tokens); }},
+    {"effc_generated_tokens_total", "counter", "Tokens that were drawn.",
+     [](const Stats &s) { return double(s.new_tokens); }},
+    {"effc_steps_total", "counter", "Steps of the scheduler.",
+     [](const Stats &s) { return double(s.steps); }},
+    {"effc_requests_refused_total", "counter",
+     "Requests that the scheduler refused.",
+     [](const Stats &s) { return double(s.refused); }},
+    {"effc_replayed_requests_total", "counter",
+     "Requests that ran again after a device had failed.",
+     [](const Stats &s) { return double(s.retries); }},
+    {"effc_state_bytes", "gauge", "Bytes that are reserved for states.",
+     [](const Stats &s) { return double(s.reserved_bytes_now); }},
+};
+
+void Histogram::append(std::string &out, const char *name) const {
+  uint64_t below = 0;
+  for (size_t i = 0; i <= kBounds.size(); ++i) {
+    below += counts[i];
+    std::string bound =
+        i < kBounds.size() ? numberText(kBounds[i]) : std::string("+Inf");
+    out += std::string(name) + "_bucket{le=\"" + bound + "\"} " +
+           std::to_string(below) + "\n";
+  }
+  out += std::string(name) + "_sum " + numberText(sum) + "\n" + name +
+         "_count " + std::to_string(below) + "\n";
+}
+
+/// What the system says of this process.
+static void addProcess(Page &page) {
+  rusage usage = {};
+  getrusage(RUSAGE_SELF, &usage);
+  auto seconds = [](const timeval &time) {
+    return double(time.tv_sec) + double(time.tv_usec) * 1e-6;
+  };
+  page.begin("process_cpu_seconds_total", "counter",
+             "Processor time of all threads.");
+  page.add("", seconds(usage.ru_utime) + seconds(usage.ru_stime));
+  std::ifstream memory("/proc/self/statm");
+  uint64_t all = 0, resident = 0;
+  memory >> all >> resident;
+  page.begin("process_resident_memory_bytes", "gauge", "Memory in use.");
+  page.add("", double(resident) * double(sysconf(_SC_PAGESIZE)));
+  std::error_code ignored;
+  auto files = std::filesystem::directory_iterator("/proc/self/fd", ignored);
+  page.begin("process_open_fds", "gauge", "Open descriptors.");
+  page.add("", double(std::distance(begin(files), end(files))));
+}
+
+std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
+                          const HttpServer &http) const {
+  std::string out;
+  Page page(out);
+  std::vector<Stats> stats;
+  std::vector<std::string> labels;
+  for (const auto &model : models) {
+    stats.push_back(model->scheduler().stats());
+    labels.push_back("model=\"" + labelValue(model->name()) + "\"");
+  }
+  for (const Row &row : kRows) {
+    page.begin(row.name, row.type, row.help);
+    for (size_t i = 0; i < models.size(); ++i)
+      page.add("{" + labels[i] + "}", row.of(stats[i]));
+  }
+  page.begin("effc_slots", "gauge", "Sequences that can be computed at once.");
+  for (size_t i = 0; i < models.size(); ++i)
+    page.add("{" + labels[i] + "}", models[i]->slots());
+  page.begin("effc_requests_total", "counter",
+             "Choices of requests that have ended, by reason.");
+  for (size_t i = 0; i < models.size(); ++i)
+    for (const EndName &end : kEnds)
+      page.add("{" + labels[i] + ",reason=\"" + end.reason + "\"}",
+               double(stats[i].ended[end.end]));
+
+  struct {
+    const char *name, *help;
+    const Histogram &histogram;
+  } times[] = {{"effc_first_token_seconds",
+                "From a request to its first token.", firstToken},
+               {"effc_inter_token_seconds",
+                "From a token to the next of its choice.", interToken},
+               {"effc_request_seconds",
+                "From a request to the end of its answer.", request}};
+  for (const auto &each : times) {
+    page.begin(each.name, "histogram", each.help);
+    each.histogram.append(out, each.name);
+  }
+  page.begin("effc_http_responses_total", "counter",
+             "Answers, by path and status.");
+  for (const auto &[key, count] : answers)
+    page.add("{path=\"" + labelValue(key.first) + "\",status=\"" +
+                 std::to_string(key.second) + "\"}",
+             double(count));
+  page.begin("effc_http_connections", "gauge", "Open connections.");
+  page.add("", http.connectionCount());
+  page.begin("effc_http_connections_refused_total", "counter",
+             "Connections that were too many.");
+  page.add("", double(http.refusedCount()));
+  page.begin("effc_http_slow_readers_total", "counter",
+             "Connections that were ended since nobody read.");
+  page.add("", double(http.slowReaderCount()));
+  addProcess(page);
+  return out;
+}

@@ -1,0 +1,56 @@
+//===- Metrics.h - What a server counts, and its page ---------------------===//
+//
+// Names follow Prometheus' convention; a counter ends in _total, times are seconds.
+// Kept and read on the thread of the loop.
+//
+//===----------------------------------------------------------------------===//
+#ifndef EFFC_TOOLS_EFFC_SERVE_METRICS_H
+#define EFFC_TOOLS_EFFC_SERVE_METRICS_H
+
+#include "tools/effc-serve/Log.h"
+#include "tools/effc-serve/engine/ServedModel.h"
+#include "tools/effc-serve/http/HttpServer.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+
+namespace effc::serve {
+
+/// How often a time was at most so long.
+class Histogram {
+public:
+  static constexpr std::array<double, 16> kBounds = {
+      0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+      0.5,   1,      2.5,   5,    10,    30,   60,  300};
+
+  void add(std::chrono::steady_clock::duration time);
+  /// In the text format of Prometheus; `labels` are {a="b"} or "".
+  void append(std::string &out, const char *name) const;
+
+private:
+  std::array<uint64_t, kBounds.size() + 1> counts = {};
+  double sum = 0;
+};
+
+struct Metrics {
+  explicit Metrics(Log &log) : log(log) {}
+
+  Log &log;
+  Histogram firstToken, interToken, request;
+  std::map<std::pair<std::string, int>, uint64_t> answers; // by path and status
+
+  /// The page.
+  std::string page(std::span<const std::unique_ptr<ServedModel>> models,
+                   const HttpServer &http) const;
+};
+
+/// `text` as the value of a label.
+std::string labelValue(std::string_view text);
+
+} // namespace effc::serve
+
+#endif // EFFC_TOOLS_EFFC_SERVE_METRICS_H

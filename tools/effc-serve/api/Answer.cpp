@@ -1,0 +1,286 @@
+#include "tools/effc-serve/api/Answer.h"
+
+#include "tools/effc-serve/api/JsonText.h"
+
+#include <ctime>
+#include <random>
+
+using namespace effc;
+using namespace effc::serve;
+
+/// Counted where the client went before its answer, as other servers do.
+static constexpr int kClientGone = 499;
+
+/// 24 hexadecimal digits that nobody guesses or meets again.
+static std::string newId(const char *prefix) {
+  static std::mt19937_64 random{uint64_t(std::random_device{}()) << 32 ^
+                                std::random_device{}()};
+  char digits[40];
+  std::snprintf(digits, sizeof digits, "%016llx%08llx",
+                static_cast<unsigned long long>(random()),
+                static_cast<unsigned long long>(random() >> 32));
+  return prefix + std::string(digits);
+}
+
+/// "finish_reason" of an end; null where it is an error.
+static const char *finishOf(effc_end_t end) {
+  switch (end) {
+  case EFFC_END_TOKEN:
+  case EFFC_END_STOP:
+    return "stop";
+  case EFFC_END_LENGTH:
+  case EFFC_END_CONTEXT:
+    return "length";
+  default:
+    return nullptr;
+  }
+}
+
+static ApiError failureOf(const effc_event_t &event) {
+  if (event.end != EFFC_END_FAILED)
+    return ApiError(500, "the request was ended");
+  const char *code = event.code == EFFC_DEVICE_ERROR ? "device_lost"
+                     : event.code == EFFC_BAD_DATA   ? "numeric_error"
+                                                     : "";
+  return ApiError(500, event.message, "", code);
+}
+
+Answer::Answer(std::shared_ptr<Exchange> given, Generations &generations,
+               Asked request, Metrics &metrics)
+    : exchange(std::move(given)), generations(generations),
+      asked(std::move(request)), metrics(metrics), since(Clock::now()) {
+  choices.resize(asked.plan.choiceCount());
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (asked.logprobs > 0)
+      choices[i].logprobs = asked.shape->logprobs();
+    if (asked.echoes)
+      addPrompt(choices[i], i / asked.plan.choices);
+  }
+  for (const auto &prompt : asked.plan.prompts)
+    promptTokens += prompt.size();
+  std::string id = newId(asked.shape->idPrefix());
+  head = "{\"id\":\"" + id + "\",\"object\":\"" +
+         (asked.isStream ? asked.shape->chunkObject()
+                         : asked.shape->wholeObject()) +
+         "\",\"created\":" + std::to_string(std::time(nullptr)) + ",\"model\":";
+  appendQuoted(head, generations.model().name());
+  head += ",\"system_fingerprint\":\"" + generations.model().fingerprint() +
+          "\",\"choices\":[";
+}
+
+/// Of the prompt's first token the model says nothing.
+void Answer::addPrompt(Choice &choice, size_t prompt) {
+  choice.text = asked.promptTexts[prompt];
+  if (choice.logprobs) {
+    choice.logprobs->add(asked.plan.prompts[prompt][0], {});
+    choice.hasLogprobs = true;
+  }
+}
+
+void Answer::start() {
+  if (exchange->isGone())
+    return;
+  exchange->onGone([weak = weak_from_this()] {
+    auto self = weak.lock();
+    if (!self || self->isOver)
+      return;
+    self->endRequest("cancelled", kClientGone);
+    if (auto running = self->generation.lock())
+      running->cancel();
+  });
+  if (asked.plan.maxTokens == 0 && asked.plan.promptLogprobs == 0) {
+    // Nothing is to be computed.
+    for (size_t i = 0; i < choices.size(); ++i) {
+      choices[i].finish = "length";
+      sendPart(i);
+    }
+    return onDone();
+  }
+  generation = generations.start(asked.plan, shared_from_this());
+  if (isOver || !asked.isStream || hasBegun)
+    return;
+  sendPart(choices.size()); // the head: the request was taken
+}
+
+void Answer::onEvent(size_t index, const effc_event_t &event) {
+  if (isOver)
+    return;
+  Choice &choice = choices[index];
+  if (event.kind == EFFC_EVENT_PROMPT) {
+    if (!choice.logprobs)
+      return;
+    const auto &prompt = asked.plan.prompts[index / asked.plan.choices];
+    size_t each = asked.plan.promptLogprobs;
+    for (size_t i = 0; i < event.prompt_count; ++i)
+      choice.logprobs->add(prompt[event.prompt_begin + i],
+                           {event.logprobs + i * each, each});
+    return;
+  }
+  choice.text.append(event.text, event.text_size);
+  if (event.kind == EFFC_EVENT_TOKEN) {
+    took(choice, event);
+  } else {
+    choice.finish = finishOf(event.end);
+    newTokens += event.new_tokens;
+    if (!choice.finish) {
+      ApiError error = failureOf(event);
+      if (auto running = generation.lock())
+        return running->fail(error); // which comes back to onFailed()
+      return onFailed(error);
+    }
+  }
+  sendPart(index);
+}
+
+void Answer::took(Choice &choice, const effc_event_t &event) {
+  if (choice.logprobs) {
+    choice.logprobs->add(event.token, {event.logprobs, event.logprob_count});
+    choice.hasLogprobs = true;
+  }
+  auto now = Clock::now();
+  if (choice.lastToken != Clock::time_point())
+    metrics.interToken.add(now - choice.lastToken);
+  else
+    metrics.firstToken.add(now - since);
+  choice.lastToken = now;
+}
+
+void Answer::appendLogprobs(std::string &out, Choice &choice) {
+  out += ",\"logprobs\":";
+  if (choice.hasLogprobs)
+    choice.logprobs->take(out);
+  else
+    out += "null";
+  choice.hasLogprobs = false;
+}
+
+/// Sends what a choice has to say, if that is anything. With an index behind the
+/// last choice: the beginning alone.
+void Answer::sendPart(size_t index) {
+  if (!asked.isStream)
+    return;
+  part.clear();
+  auto chunk = [&](size_t i, std::string_view body) {
+    part += "data: ";
+    part += head;
+    part += "{\"index\":";
+    appendNumber(part, uint64_t(i));
+    part += body;
+  };
+  const char *rest = asked.includesUsage ? "],\"usage\":null}\n\n" : "]}\n\n";
+  bool begins = !hasBegun;
+  hasBegun = true;
+  if (begins && !asked.shape->opening().empty())
+    for (size_t i = 0; i < choices.size(); ++i) {
+      chunk(i, asked.shape->opening());
+      part += ",\"logprobs\":null,\"finish_reason\":null}";
+      part += rest;
+    }
+  if (index < choices.size()) {
+    Choice &choice = choices[index];
+    // A token within a character, or what may become a stop text, waits.
+    if (!choice.text.empty() || choice.hasLogprobs || choice.finish) {
+      chunk(index, "");
+      asked.shape->appendPart(part, choice.text);
+      choice.text.clear();
+      appendLogprobs(part, choice);
+      part += ",\"finish_reason\":";
+      if (choice.finish)
+        appendQuoted(part, choice.finish);
+      else
+        part += "null";
+      part += '}';
+      part += rest;
+    }
+  }
+  if (begins) {
+    HttpResponse response;
+    response.type = "text/event-stream";
+    response.headers.push_back({"Cache-Control", "no-cache"});
+    response.headers.push_back({"X-Accel-Buffering", "no"});
+    response.body = part;
+    exchange->begin(std::move(response));
+  } else if (!part.empty()) {
+    exchange->write(part);
+  }
+}
+
+void Answer::appendUsage(std::string &out) const {
+  out += "\"usage\":{\"prompt_tokens\":";
+  appendNumber(out, promptTokens);
+  out += ",\"completion_tokens\":";
+  appendNumber(out, newTokens);
+  out += ",\"total_tokens\":";
+  appendNumber(out, promptTokens + newTokens);
+  out += '}';
+}
+
+void Answer::appendExtension(std::string &out) const {
+  out += "\"effc\":{\"seed\":";
+  out += std::to_string(static_cast<int64_t>(asked.plan.sampling.seed));
+  out += ",\"ignored\":[";
+  for (size_t i = 0; i < asked.ignored.size(); ++i) {
+    out += i == 0 ? "" : ",";
+    appendQuoted(out, asked.ignored[i]);
+  }
+  out += "]}";
+}
+
+void Answer::onDone() {
+  if (isOver)
+    return;
+  endRequest("done", 200);
+  if (!asked.isStream)
+    return finishWhole();
+  part = "data: " + head + "],";
+  if (asked.includesUsage) {
+    appendUsage(part);
+    part += ',';
+    appendExtension(part);
+    part += "}\n\n";
+  } else {
+    part.clear();
+  }
+  part += "data: [DONE]\n\n";
+  exchange->write(part);
+  exchange->end();
+}
+
+void Answer::finishWhole() {
+  HttpResponse response;
+  std::string &body = response.body = head;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    body += i == 0 ? "{\"index\":" : ",{\"index\":";
+    appendNumber(body, uint64_t(i));
+    asked.shape->appendWhole(body, choices[i].text);
+    appendLogprobs(body, choices[i]);
+    body += ",\"finish_reason\":";
+    appendQuoted(body, choices[i].finish);
+    body += '}';
+  }
+  body += "],";
+  appendUsage(body);
+  body += ',';
+  appendExtension(body);
+  body += '}';
+  exchange->answer(std::move(response));
+}
+
+void Answer::onFailed(const ApiError &error) {
+  if (isOver)
+    return;
+  endRequest("failed", error.status);
+  if (!hasBegun)
+    return exchange->answer(error.response());
+  exchange->write("data: " + error.body() + "\n\n");
+  exchange->end();
+}
+
+void Answer::endRequest(const char *reason, int status) {
+  isOver = true;
+  ++metrics.answers[{exchange->request().path, status}];
+  metrics.request.add(Clock::now() - since);
+  metrics.log.request({exchange->request().path, generations.model().name(),
+                       reason, promptTokens, newTokens, Clock::now() - since,
+                       asked.isStream});
+}

@@ -1,0 +1,192 @@
+// The body of /v1/chat/completions.
+
+#include "tools/effc-serve/api/Requests.h"
+#include "tools/effc-serve/api/Sampling.h"
+
+#include <algorithm>
+
+using namespace effc;
+using namespace effc::serve;
+using Json = nlohmann::json;
+
+static constexpr size_t kMostMessages = 10000;
+
+static constexpr Field kOwn[] = {
+    {"messages", FieldType::List, 1, kMostMessages},
+    {"max_tokens", FieldType::Integer, 1, 2147483647},
+    {"max_completion_tokens", FieldType::Integer, 1, 2147483647},
+    {"logprobs", FieldType::Boolean},
+    {"top_logprobs", FieldType::Integer, 0, 20},
+    {"chat_template_kwargs", FieldType::Mapping, 0, 64},
+    {"reasoning_effort", FieldType::Text, 0, 64},
+    {"documents", FieldType::List, 0, 1024},
+    {"add_generation_prompt", FieldType::Boolean},
+    {"continue_final_message", FieldType::Boolean},
+    {"tools", FieldType::List, 0, 128},
+    {"tool_choice", FieldType::Any},
+    {"parallel_tool_calls", FieldType::Boolean},
+    {"response_format", FieldType::Mapping},
+    {"modalities", FieldType::List, 0, 8},
+};
+
+static constexpr RefusedField kRefused[] = {
+    {"functions", "calls of tools are not read yet"},
+    {"function_call", "calls of tools are not read yet"},
+    {"audio", "answers are text"},
+    {"prediction", "nothing is predicted"},
+    {"web_search_options", "nothing is searched"},
+};
+
+/// Those that are about the conversation alone.
+static constexpr Field kTemplateRows[] = {
+    {"model", FieldType::Text, 0, 512},
+    {"messages", FieldType::List, 1, kMostMessages},
+    {"chat_template_kwargs", FieldType::Mapping, 0, 64},
+    {"reasoning_effort", FieldType::Text, 0, 64},
+    {"documents", FieldType::List, 0, 1024},
+    {"add_generation_prompt", FieldType::Boolean},
+    {"continue_final_message", FieldType::Boolean},
+};
+
+const BodyTable &effc::serve::chatTable() {
+  static const std::vector<Field> known = withSampling(kOwn);
+  static const std::vector<RefusedField> refused = withRefused(kRefused);
+  static const BodyTable table = {"/v1/chat/completions", known, refused};
+  return table;
+}
+
+const BodyTable &effc::serve::applyTemplateTable() {
+  static const BodyTable table = {"/apply-template", kTemplateRows, {}};
+  return table;
+}
+
+static void checkPart(const Json &part) {
+  if (!part.is_object() || !part.contains("type") || !part["type"].is_string())
+    throw ApiError::invalid(
+        "messages", "expects parts with a 'type', but got " + shown(part));
+  if (part["type"] != "text")
+    throw ApiError::invalid("messages", "has a part of type " +
+                                            shown(part["type"]) +
+                                            ", but text alone is read");
+  if (!part.contains("text") || !part["text"].is_string())
+    throw ApiError::invalid("messages", "has a part of type \"text\" without a "
+                                        "text");
+}
+
+static void checkMessages(const Json &messages) {
+  static const char *const kRoles[] = {"system", "developer", "user",
+                                       "assistant", "tool"};
+  for (const Json &message : messages) {
+    if (!message.is_object())
+      throw ApiError::invalid("messages",
+                              "expects objects, but got " + shown(message));
+    Json role = message.value("role", Json());
+    if (!role.is_string() ||
+        std::ranges::find(kRoles, role.get<std::string>()) == std::end(kRoles))
+      throw ApiError::invalid("messages",
+                              "expects the role system, developer, user, "
+                              "assistant or tool, but got " +
+                                  shown(role));
+    Json content = message.value("content", Json());
+    if (content.is_array())
+      std::ranges::for_each(content, checkPart);
+    else if (!content.is_string() &&
+             !(content.is_null() && role == "assistant"))
+      throw ApiError::invalid("messages", "expects a content that is a text or "
+                                          "a list of parts, but got " +
+                                              shown(content));
+  }
+}
+
+ChatPrompt effc::serve::renderChat(const Fields &fields,
+                                   const ServedModel &model) {
+  if (!model.chat())
+    throw ApiError(400,
+                   "the model takes no conversations: " + model.whyNoChat());
+  ChatInput input;
+  const Json *messages = fields.find("messages");
+  if (!messages)
+    throw ApiError::invalid("messages", "is required");
+  checkMessages(*messages);
+  input.messages = *messages;
+  input.continues = fields.flag("continue_final_message");
+  input.addsPrompt = fields.flag("add_generation_prompt", !input.continues);
+  if (input.continues && input.addsPrompt)
+    throw ApiError::invalid("continue_final_message",
+                            "is not possible with 'add_generation_prompt'");
+  input.arguments = Json::object();
+  if (const Json *arguments = fields.find("chat_template_kwargs"))
+    input.arguments = *arguments;
+  if (fields.has("reasoning_effort"))
+    input.arguments["reasoning_effort"] = fields.text("reasoning_effort");
+  if (const Json *documents = fields.find("documents"))
+    input.documents = *documents;
+  return model.chat()->render(std::move(input));
+}
+
+/// Tools, and formats of answers, need grammars and readers of calls. Until these
+/// are there, whatever asks for them is refused: text in place of a call would
+/// look like an answer. With "none" no tool is to be called, and none is shown.
+static void refuseFormats(const Fields &fields) {
+  const Json *tools = fields.find("tools");
+  const Json *choice = fields.find("tool_choice");
+  bool isNone = choice && *choice == Json("none");
+  if (tools && !tools->empty() && !isNone)
+    throw ApiError(400,
+                   "'tools' are not possible yet: calls are not read from "
+                   "answers; 'tool_choice' \"none\" leaves them out",
+                   "tools", "unsupported_parameter");
+  if (choice && !isNone && *choice != Json("auto"))
+    throw ApiError(400,
+                   "'tool_choice' is possible as \"none\" or \"auto\" "
+                   "alone: calls are not read from answers yet",
+                   "tool_choice", "unsupported_parameter");
+  if (const Json *format = fields.find("response_format"))
+    if (Json type = format->value("type", Json()); type != Json("text"))
+      throw ApiError(400,
+                     "'response_format' is possible with the type \"text\" "
+                     "alone: there are no grammars yet",
+                     "response_format", "unsupported_parameter");
+  if (const Json *modalities = fields.find("modalities"))
+    for (const Json &each : *modalities)
+      if (each != Json("text"))
+        throw ApiError(400, "'modalities' is possible with \"text\" alone",
+                       "modalities", "unsupported_parameter");
+}
+
+Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
+  const BodyTable &table = chatTable();
+  Fields fields(body, table.known, table.refused);
+  refuseFormats(fields);
+  Asked asked;
+  asked.ignored = fields.ignored();
+  readSampling(fields, model, asked.plan);
+  asked.plan.prompts.push_back(renderChat(fields, model).tokens);
+  const char *field = fields.has("max_completion_tokens")
+                          ? "max_completion_tokens"
+                          : "max_tokens";
+  asked.plan.maxTokens =
+      lengthFor(model, asked.plan.prompts[0].size(), fields.integer(field, -1),
+                model.mostNewTokens(), field, "messages");
+  if (fields.flag("logprobs"))
+    asked.logprobs =
+        1 + static_cast<uint32_t>(fields.integer("top_logprobs", 0));
+  else if (fields.integer("top_logprobs", 0) > 0)
+    throw ApiError::invalid("top_logprobs", "needs 'logprobs' to be true");
+  asked.plan.sampling.logprobs = asked.logprobs;
+  asked.isStream = fields.flag("stream");
+  asked.includesUsage = includesUsage(fields);
+  asked.shape =
+      chatShape(model.texts(), fields.flag("return_tokens_as_token_ids"));
+  return asked;
+}
+
+std::string effc::serve::answerApplyTemplate(const Json &body,
+                                             const ServedModel &model) {
+  const BodyTable &table = applyTemplateTable();
+  ChatPrompt prompt =
+      renderChat(Fields(body, table.known, table.refused), model);
+  nlohmann::ordered_json answer = {{"prompt", prompt.text},
+                                   {"tokens", prompt.tokens}};
+  return answer.dump();
+}

@@ -1,0 +1,100 @@
+// The shape of /v1/chat/completions. All of an answer is its content; whatever
+// tells calls of tools and reasoning apart from it belongs here.
+
+#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/api/Shape.h"
+
+#include <memory>
+
+using namespace effc::serve;
+
+namespace {
+/// {"content":[{"token","logprob","bytes","top_logprobs":[...]}]}.
+class ChatLogprobs final : public LogprobText {
+public:
+  ChatLogprobs(const TokenTexts &texts, bool asIds)
+      : texts(texts), asIds(asIds) {}
+
+  void add(int32_t token, std::span<const effc_logprob_t> found) override {
+    if (found.empty())
+      return;
+    entries += entries.empty() ? "{" : ",{";
+    addOne(found[0]);
+    entries += ",\"top_logprobs\":[";
+    for (size_t i = 1; i < found.size(); ++i) {
+      entries += i == 1 ? "{" : ",{";
+      addOne(found[i]);
+      entries += '}';
+    }
+    entries += "]}";
+  }
+
+  void take(std::string &out) override {
+    out += "{\"content\":[" + entries + "],\"refusal\":null}";
+    entries.clear();
+  }
+
+private:
+  void addOne(const effc_logprob_t &each) {
+    std::string text = texts.of(each.token);
+    entries += "\"token\":";
+    appendQuoted(entries,
+                 asIds ? "token_id:" + std::to_string(each.token) : text);
+    entries += ",\"logprob\":";
+    appendNumber(entries, each.logprob);
+    entries += ",\"bytes\":";
+    // Bytes that are no character by themselves are not known here.
+    if (text.find("\xEF\xBF\xBD") != std::string::npos) {
+      entries += "null";
+      return;
+    }
+    entries += '[';
+    for (size_t i = 0; i < text.size(); ++i) {
+      entries += i == 0 ? "" : ",";
+      appendNumber(entries, uint64_t(static_cast<unsigned char>(text[i])));
+    }
+    entries += ']';
+  }
+
+  const TokenTexts &texts;
+  bool asIds;
+  std::string entries;
+};
+
+class ChatShape final : public Shape {
+public:
+  ChatShape(const TokenTexts &texts, bool asIds) : texts(texts), asIds(asIds) {}
+  const char *idPrefix() const override { return "chatcmpl-"; }
+  const char *wholeObject() const override { return "chat.completion"; }
+  const char *chunkObject() const override { return "chat.completion.chunk"; }
+  void appendWhole(std::string &out, std::string_view text) const override {
+    out += ",\"message\":{\"role\":\"assistant\",\"content\":";
+    appendQuoted(out, text);
+    out += ",\"refusal\":null}";
+  }
+  void appendPart(std::string &out, std::string_view text) const override {
+    if (text.empty()) {
+      out += ",\"delta\":{}";
+      return;
+    }
+    out += ",\"delta\":{\"content\":";
+    appendQuoted(out, text);
+    out += '}';
+  }
+  std::string opening() const override {
+    return ",\"delta\":{\"role\":\"assistant\",\"content\":\"\"}";
+  }
+  std::unique_ptr<LogprobText> logprobs() const override {
+    return std::make_unique<ChatLogprobs>(texts, asIds);
+  }
+
+private:
+  const TokenTexts &texts;
+  bool asIds;
+};
+} // namespace
+
+std::unique_ptr<Shape> effc::serve::chatShape(const TokenTexts &texts,
+                                              bool asIds) {
+  return std::make_unique<ChatShape>(texts, asIds);
+}

@@ -1,0 +1,120 @@
+// The body of /v1/completions.
+
+#include "tools/effc-serve/api/Requests.h"
+#include "tools/effc-serve/api/Sampling.h"
+
+using namespace effc;
+using namespace effc::serve;
+using Json = nlohmann::json;
+
+static constexpr size_t kMostPrompts = 1024;
+static constexpr size_t kMostChoices = 4096;   // of all prompts together
+static constexpr uint64_t kDefaultTokens = 16; // as OpenAI's API has it
+
+static constexpr Field kOwn[] = {
+    {"prompt", FieldType::Any},
+    {"max_tokens", FieldType::Integer, 0, 2147483647},
+    {"echo", FieldType::Boolean},
+    {"logprobs", FieldType::Integer, 0, 20},
+    {"best_of", FieldType::Integer, 1, 128},
+    {"add_special_tokens", FieldType::Boolean},
+};
+
+static constexpr RefusedField kRefused[] = {
+    {"suffix", "nothing is inserted before a text"},
+    {"response_format", "there are no grammars yet"},
+};
+
+const BodyTable &effc::serve::completionTable() {
+  static const std::vector<Field> known = withSampling(kOwn);
+  static const std::vector<RefusedField> refused = withRefused(kRefused);
+  static const BodyTable table = {"/v1/completions", known, refused};
+  return table;
+}
+
+static std::vector<int32_t> cut(const std::string &text, const Fields &fields,
+                                const ServedModel &model) {
+  return model.model().tokenize(text, fields.flag("add_special_tokens", true)
+                                          ? 0
+                                          : EFFC_TOKENIZE_NO_SPECIAL);
+}
+
+/// Adds a prompt: a text, or a list of tokens.
+static void addPrompt(const Json &prompt, const Fields &fields,
+                      const ServedModel &model, Asked &asked) {
+  bool isText = prompt.is_string();
+  asked.plan.prompts.push_back(
+      isText ? cut(prompt.get_ref<const std::string &>(), fields, model)
+             : tokensOf(prompt, model, "prompt"));
+  if (asked.plan.prompts.back().empty())
+    throw ApiError::invalid("prompt", "has a prompt without a token");
+  if (!asked.echoes)
+    return;
+  asked.promptTexts.push_back(
+      isText ? prompt.get<std::string>()
+      : model.model().hasTokenizer()
+          ? model.model().detokenize(asked.plan.prompts.back(),
+                                     EFFC_DETOKENIZE_SKIP_SPECIAL)
+          : std::string());
+}
+
+/// A text, tokens, or a list of either.
+static void readPrompts(const Fields &fields, const ServedModel &model,
+                        Asked &asked) {
+  const Json *prompt = fields.find("prompt");
+  if (!prompt)
+    throw ApiError::invalid("prompt", "is required");
+  bool isOne = prompt->is_string() || (prompt->is_array() && !prompt->empty() &&
+                                       prompt->front().is_number());
+  if (isOne)
+    return addPrompt(*prompt, fields, model, asked);
+  if (!prompt->is_array() || prompt->empty() || prompt->size() > kMostPrompts)
+    throw ApiError::invalid("prompt",
+                            "expects a text, tokens, or a list of 1 to " +
+                                std::to_string(kMostPrompts) +
+                                " of these, but got " + shown(*prompt));
+  for (const Json &each : *prompt) {
+    if (each.is_string() != prompt->front().is_string() ||
+        each.is_array() != prompt->front().is_array() ||
+        !(each.is_string() || each.is_array()))
+      throw ApiError::invalid("prompt",
+                              "expects a list of texts or of lists of tokens, "
+                              "but has " +
+                                  shown(each));
+    addPrompt(each, fields, model, asked);
+  }
+}
+
+Asked effc::serve::readCompletion(const Json &body, const ServedModel &model) {
+  const BodyTable &table = completionTable();
+  Fields fields(body, table.known, table.refused);
+  Asked asked;
+  asked.ignored = fields.ignored();
+  asked.echoes = fields.flag("echo");
+  readSampling(fields, model, asked.plan);
+  if (fields.integer("best_of", asked.plan.choices) != asked.plan.choices)
+    throw ApiError::invalid("best_of", "is possible with the value of 'n' "
+                                       "alone: no choice is left out");
+  readPrompts(fields, model, asked);
+  if (asked.plan.choiceCount() > kMostChoices)
+    throw ApiError::invalid(
+        "n", "asks for " + std::to_string(asked.plan.choiceCount()) +
+                 " choices of all prompts, but " +
+                 std::to_string(kMostChoices) + " are possible");
+  int64_t tokens = fields.integer("max_tokens", -1);
+  uint64_t least = kDefaultTokens;
+  for (const auto &prompt : asked.plan.prompts)
+    least = std::min(least, lengthFor(model, prompt.size(), tokens,
+                                      kDefaultTokens, "max_tokens", "prompt"));
+  asked.plan.maxTokens = tokens >= 0 ? static_cast<uint64_t>(tokens) : least;
+  if (fields.has("logprobs"))
+    asked.logprobs = 1 + static_cast<uint32_t>(fields.integer("logprobs", 0));
+  asked.plan.sampling.logprobs = asked.logprobs;
+  if (asked.echoes)
+    asked.plan.promptLogprobs = asked.logprobs;
+  asked.isStream = fields.flag("stream");
+  asked.includesUsage = includesUsage(fields);
+  asked.shape =
+      completionShape(model.texts(), fields.flag("return_tokens_as_token_ids"));
+  return asked;
+}

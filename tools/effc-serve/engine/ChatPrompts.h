@@ -1,0 +1,53 @@
+//===- ChatPrompts.h - Conversations to tokens ----------------------------===//
+#ifndef EFFC_TOOLS_EFFC_SERVE_ENGINE_CHATPROMPTS_H
+#define EFFC_TOOLS_EFFC_SERVE_ENGINE_CHATPROMPTS_H
+
+#include "runtime/include/effc/effc.hpp"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace effc::serve {
+
+struct ChatInput {
+  nlohmann::json messages;
+  nlohmann::json
+      arguments; // more variables of the template, a mapping; or null
+  nlohmann::json documents, tools; // lists; or null
+  bool addsPrompt = true;          // ends with what begins an answer
+  bool continues = false;          // ends within the last message
+};
+
+struct ChatPrompt {
+  std::string text;
+  std::vector<int32_t> tokens;
+};
+
+/// A model's template. Any thread.
+class ChatPrompts {
+public:
+  /// Takes `chat`. `model` outlives this.
+  ChatPrompts(const Model &model, effc_chat_t *chat);
+
+  /// Renders and tokenises. What users wrote stays text: a special token that is
+  /// spelled out there is cut as other words are. Throws effc::Error.
+  ChatPrompt render(ChatInput input) const;
+
+private:
+  std::string renderedText(const ChatInput &input,
+                           std::vector<effc_span_t> *given) const;
+  bool findWhetherPartsAreRead() const;
+
+  struct Free {
+    void operator()(effc_chat_t *chat) const { effc_chat_free(chat); }
+  };
+  const Model &model;
+  std::unique_ptr<effc_chat_t, Free> chat;
+  bool readsParts; // of a message's content; else one text is made of them
+};
+
+} // namespace effc::serve
+
+#endif // EFFC_TOOLS_EFFC_SERVE_ENGINE_CHATPROMPTS_H
