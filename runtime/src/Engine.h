@@ -7,6 +7,7 @@
 #include "runtime/src/Device.h"
 #include "runtime/src/Packing.h"
 #include "runtime/src/Sampler.h"
+#include "runtime/src/StateCopies.h"
 
 #include <memory>
 #include <span>
@@ -79,6 +80,13 @@ public:
   /// How many bytes that are.
   Result<uint64_t> sizeToSave(const Session &session) const;
   Check load(Session &session, std::span<const uint8_t> bytes);
+  /// What copies of sequences have of their slots.
+  const CopyLayout &copyLayout() const { return copies; }
+  /// A copy of the sequence's states, with the rows of tokens from `first` on.
+  Result<CopiedStates> copyOut(const Session &session, uint64_t first = 0);
+  /// Makes `session` the sequence that `from`, all of it, was copied from, on
+  /// whichever device. One that fails for memory leaves the session as it was.
+  Check restore(Session &session, const CopiedStates &from);
 
   /// `prompts` are structs of the caller's header, one after another.
   Check prefill(const effc_prompt_t *prompts, size_t count);
@@ -95,7 +103,8 @@ public:
 
 private:
   explicit Engine(std::shared_ptr<const Model> model)
-      : artifact(std::move(model)), held(artifact->program()) {}
+      : artifact(std::move(model)), held(artifact->program()),
+        copies(artifact->program()) {}
 
   /// What is fed to one sequence in the current prefill or decode.
   struct Intake {
@@ -115,6 +124,7 @@ private:
   Check requireContext(const Session &session, uint64_t count,
                        std::optional<size_t> index = {}) const;
   Check requireMemory(uint64_t more, const char *what) const;
+  static Error lostSequence(const std::string &which);
   uint64_t bytesToReach(uint32_t slot, uint64_t position) const;
   Check reach(uint32_t slot, uint64_t position, const char *what);
   void shrink(uint32_t slot, uint64_t position);
@@ -141,6 +151,7 @@ private:
   /// How many tokens' states each slot has memory for, and the most that all may
   /// take; what they do take is work.stateBytes.
   HeldStates held;
+  CopyLayout copies;
   std::vector<uint64_t> reached;
   uint64_t budget = UINT64_MAX;
 

@@ -32,6 +32,8 @@ protected:
   Device device = Device::host(1);
   Engine engine{model, device};
   Session session{engine};
+  Checkpoint place{session};
+  effc_checkpoint_t *outPlace = nullptr;
   Sampler sampler{model};
   Detokenizer detokenizer{model};
 
@@ -212,6 +214,14 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_session_assign(nullptr, s); }},
       {"effc_session_assign", "'from'",
        [&] { return effc_session_assign(s, nullptr); }},
+      {"effc_session_checkpoint", "'session'",
+       [&] { return effc_session_checkpoint(nullptr, nullptr, &outPlace); }},
+      {"effc_session_checkpoint", "'out_checkpoint'",
+       [&] { return effc_session_checkpoint(s, nullptr, nullptr); }},
+      {"effc_session_restore", "'session'",
+       [&] { return effc_session_restore(nullptr, place.get()); }},
+      {"effc_session_restore", "'checkpoint'",
+       [&] { return effc_session_restore(s, nullptr); }},
       {"effc_session_save", "'session'",
        [&] { return effc_session_save(nullptr, f); }},
       {"effc_session_save", "'path'",
@@ -415,8 +425,8 @@ TEST_F(NullArguments, GiveAStatus) {
   // The table has every function that returns a status.
   const std::regex declaration(
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
-  for (const char *name : {"effc.h", "counters.h", "device.h", "sampler.h",
-                           "scheduler.h", "state.h", "stop.h"}) {
+  for (const char *name : {"effc.h", "checkpoint.h", "counters.h", "device.h",
+                           "sampler.h", "scheduler.h", "state.h", "stop.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;
@@ -437,6 +447,8 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_model_weight_count(nullptr), 0u);
   EXPECT_FALSE(effc_model_has_tokenizer(nullptr));
   EXPECT_EQ(effc_session_position(nullptr), 0u);
+  EXPECT_EQ(effc_checkpoint_position(nullptr), 0u);
+  EXPECT_EQ(effc_checkpoint_bytes(nullptr), 0u);
   EXPECT_EQ(effc_device_threads(nullptr), 0u);
   EXPECT_STREQ(effc_device_description(nullptr), "");
   EXPECT_STREQ(effc_engine_note(nullptr), "");
