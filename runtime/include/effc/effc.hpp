@@ -539,6 +539,15 @@ public:
     return number;
   }
   void cancel(uint64_t request) { effc_scheduler_cancel(get(), request); }
+  /// What the request would find in the cache now.
+  effc_cache_lookup_t lookUp(const effc_request_t &request) const {
+    effc_cache_lookup_t lookup = {};
+    lookup.size = sizeof lookup;
+    check(effc_scheduler_cache_lookup(get(), &request, &lookup));
+    return lookup;
+  }
+  /// What is not as one would expect of how requests run, or "".
+  std::string note() const { return effc_scheduler_note(get()); }
   /// Whether there was anything to compute.
   bool step() {
     bool did = false;

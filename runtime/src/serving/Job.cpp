@@ -26,11 +26,13 @@ Job::Job(const effc_request_t &request)
       stopTokens(request.stop_tokens,
                  request.stop_tokens + request.stop_token_count) {
   place.priority = request.priority;
+  salt = request.salt ? request.salt : "";
+  marks.assign(request.marks, request.marks + request.mark_count);
+  cacheFlags = request.cache_flags;
 }
 
-/// The prompt's tokens, of whichever form it has.
-static Result<std::vector<int32_t>> promptOf(const effc_request_t &request,
-                                             const Model &model) {
+Result<std::vector<int32_t>> Job::promptOf(const effc_request_t &request,
+                                           const Model &model) {
   if (Check error =
           requireArray({"tokens", request.tokens}, request.token_count))
     return *error;
@@ -94,6 +96,27 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
   return {};
 }
 
+/// What concerns the cache.
+static Check checkMarks(const effc_request_t &request, size_t prompt) {
+  if (Check error = requireArray({"marks", request.marks}, request.mark_count))
+    return error;
+  if (request.mark_count > EFFC_MARKS_MOST)
+    return invalidArgument("there are ", request.mark_count,
+                           " marks, but at most ", EFFC_MARKS_MOST,
+                           " are possible");
+  for (size_t i = 0; i < request.mark_count; ++i)
+    if (request.marks[i] == 0 || request.marks[i] > prompt)
+      return invalidArgument("mark ", i, " is ", request.marks[i],
+                             ", but 1 to ", prompt,
+                             ", the tokens of the prompt, are possible");
+  constexpr uint32_t kKnown = EFFC_CACHE_NO_READ | EFFC_CACHE_NO_WRITE;
+  if (request.cache_flags & ~kKnown)
+    return invalidArgument("'cache_flags' is ", request.cache_flags,
+                           ", of which ", request.cache_flags & ~kKnown,
+                           " is no flag");
+  return {};
+}
+
 static Result<std::vector<std::string>>
 stopTextsOf(const effc_request_t &request, const Model &model) {
   if (Check error = requireArray({"stop_texts", request.stop_texts},
@@ -119,6 +142,8 @@ Job::create(const effc_request_t &request, const Model &model,
   if (!prompt)
     return prompt.error();
   if (Check error = checkBounds(request, prompt->size(), model, options))
+    return *error;
+  if (Check error = checkMarks(request, prompt->size()))
     return *error;
   if (Check error = requireArray({"stop_tokens", request.stop_tokens},
                                  request.stop_token_count))
@@ -200,6 +225,8 @@ Check Job::restart() {
     sampler->sampler.drew(token);
   }
   fed = 0;
+  stops.clear();
+  lookedAt = 0;
   phase = Phase::Prompt;
   return {};
 }

@@ -29,6 +29,10 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
     options.max_running = engine->mostSessions();
   if (options.max_state_bytes != 0)
     budget = std::min(budget, options.max_state_bytes);
+  if (options.cache_bytes != 0)
+    cache.emplace(*engine, StateCache::Options{options.cache_bytes,
+                                               {grid, options.checkpoint_every},
+                                               options.cache_near != 0});
 
   uint64_t context = engine->model().program().max_context();
   WaitBounds bounds = {};
@@ -44,6 +48,8 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
   bounds.room = options.step_tokens;
   bounds.grid = grid;
   bounds.ageSteps = options.age_steps;
+  if (cache)
+    bounds.stops = cache->mostStops(bounds.promptTokens);
   uint64_t most = bounds.promptTokens + bounds.newTokens;
   if (context != 0)
     most = std::min(most, context);
@@ -71,7 +77,20 @@ Scheduler::create(std::shared_ptr<Engine> engine,
   for (auto [name, value] : needed)
     if (value == 0)
       return invalidArgument("'", name, "' is 0, but at least 1 is expected");
-  return std::unique_ptr<Scheduler>(new Scheduler(std::move(engine), options));
+  effc_scheduler_options_t taken = options;
+  if (uint64_t states = engine->stateBudget();
+      options.cache_bytes != 0 && states != UINT64_MAX) {
+    uint64_t least = engine->bytesOf(1) * engine->mostSessions();
+    if (least > states || options.cache_bytes > states - least)
+      return fail(EFFC_OUT_OF_MEMORY, "'cache_bytes' is ", options.cache_bytes,
+                  ", but the system has ", states, " bytes left, of which ",
+                  engine->mostSessions(), " sequences take ", least,
+                  " for a token each: ask for a smaller cache");
+    states -= options.cache_bytes;
+    if (taken.max_state_bytes == 0 || taken.max_state_bytes > states)
+      taken.max_state_bytes = states;
+  }
+  return std::unique_ptr<Scheduler>(new Scheduler(std::move(engine), taken));
 }
 
 Scheduler::~Scheduler() {
@@ -215,6 +234,15 @@ effc_scheduler_stats_t Scheduler::stats() const {
   filled.running_now = static_cast<uint32_t>(running.size());
   filled.reserved_bytes_now = reserved;
   filled.unread_now = events.size();
+  if (!cache)
+    return filled;
+  StateCache::Numbers numbers = cache->numbers();
+  filled.cache_kept = numbers.kept;
+  filled.cache_unkept = numbers.unkept;
+  filled.cache_evicted = numbers.evictions;
+  filled.cache_places_now = numbers.places;
+  filled.cache_bytes_now = numbers.bytes;
+  filled.cache_bytes_most = numbers.mostBytes;
   return filled;
 }
 
@@ -242,6 +270,7 @@ void Scheduler::endWhatIsOver() {
   }
   for (auto [job, why] : over)
     end(*job, why);
+  keepEnds();
   removeEnded();
 }
 
@@ -355,9 +384,14 @@ bool Scheduler::feedPrompts() {
   std::sort(feeding.begin(), feeding.end(), [&](const Job *a, const Job *b) {
     return a->place.goesBefore(b->place, counted.steps, options.age_steps);
   });
+  goOnFromCache(feeding);
+  std::erase_if(feeding, [](const Job *job) { return job->hasEnded; });
+  if (feeding.empty())
+    return true;
   std::vector<Prompt> left;
   for (const Job *job : feeding)
-    left.push_back({job->fed, job->prompt.size() - job->fed});
+    left.push_back(
+        {job->fed, job->prompt.size() - job->fed, job->nextStop() - job->fed});
   uint64_t room = options.step_tokens;
   if (isAlone)
     room = std::max<uint64_t>(room, engine->mostPrefillRows());
@@ -375,6 +409,7 @@ bool Scheduler::feedPrompts() {
     if (lengths[i] == 0)
       continue;
     Job &job = *feeding[i];
+    countCached(job);
     bool isLast = lengths[i] == left[i].left;
     prompts.push_back({&job.session, job.prompt.data() + job.fed, lengths[i],
                        isLast ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE,
@@ -393,6 +428,8 @@ bool Scheduler::feedPrompts() {
     if (prompts[i].out_logits)
       fedTo(*called[i], prompts[i].out_logits);
   }
+  for (Job *job : called)
+    keepAtStop(*job);
   std::lock_guard guard(lock);
   counted.prompt_tokens += tokens;
   return true;
@@ -407,6 +444,7 @@ void Scheduler::fedTo(Job &job, const float *row) {
     return;
   }
   for (Job *other : std::exchange(job.others, {})) {
+    other->cached = job.cached;
     if (Check error = engine->copy(job.session, other->session)) {
       hit({&other, 1}, *error); // it is fed its prompt by itself
       continue;
@@ -451,6 +489,7 @@ void Scheduler::took(Job &job, int32_t token) {
     Event event;
     event.shown.stop = spoken.stop;
     event.message = std::move(spoken.message);
+    job.hasFailed = *spoken.end == EFFC_END_FAILED;
     event.shown.end = *spoken.end;
     event.shown.kind = EFFC_EVENT_END;
     event.text = job.finishText();
@@ -463,6 +502,7 @@ void Scheduler::end(Job &job, effc_end_t end, std::string message) {
   event.shown.kind = EFFC_EVENT_END;
   event.shown.end = end;
   event.message = std::move(message);
+  job.hasFailed = end == EFFC_END_FAILED;
   event.text = job.finishText();
   say(job, std::move(event));
 }
@@ -496,6 +536,11 @@ void Scheduler::say(Job &job, Event event) {
   event.shown.user = job.user;
   event.shown.prompt_tokens = job.prompt.size();
   event.shown.new_tokens = job.drawn.size();
+  event.shown.cached_tokens = job.cached.position;
+  event.shown.matched_tokens = job.cached.matched;
+  event.shown.kept_tokens = job.cached.kept;
+  event.shown.cache_miss = job.cached.miss;
+  event.shown.is_near = job.cached.isNear;
   bool isEnd = event.shown.kind == EFFC_EVENT_END;
   if (!isEnd)
     event.shown.stop = -1;
@@ -543,6 +588,7 @@ Result<bool> Scheduler::step() {
   bool did = decode();
   did |= replay();
   did |= feedPrompts();
+  keepEnds();
   removeEnded();
   std::lock_guard guard(lock);
   ++counted.steps;

@@ -50,6 +50,8 @@ public:
   /// The oldest event, until the next call; null where none comes in time.
   Result<const effc_event_t *> poll(uint64_t timeout);
   effc_scheduler_stats_t stats() const;
+  Result<effc_cache_lookup_t> lookUp(const effc_request_t &request) const;
+  const std::string &note() const;
   /// Readable while events wait; -1 where there is none.
   int descriptor() const { return bell; }
 
@@ -69,6 +71,10 @@ private:
   bool decode();
   bool replay();
   bool feedPrompts();
+  void goOnFromCache(std::span<Job *const> feeding);
+  void countCached(Job &job);
+  void keepAtStop(Job &job);
+  void keepEnds();
   void fedTo(Job &job, const float *logits);
   void drawFirst(Job &job, const float *logits);
   void took(Job &job, int32_t token);
@@ -82,6 +88,7 @@ private:
   std::shared_ptr<Engine> engine;
   effc_scheduler_options_t options;
   uint64_t budget, grid;
+  std::optional<StateCache> cache;
 
   mutable std::mutex turn;
   std::vector<Job *> running; // of `jobs`, oldest first

@@ -64,6 +64,7 @@ protected:
   Scheduler scheduler{engine};
   effc_scheduler_t *c = scheduler.get(), *outScheduler = nullptr;
   effc_request_t request = effc_request_default();
+  effc_cache_lookup_t lookup = {};
   effc_event_t event = {};
   uint64_t number = 0;
   effc_stop_t *outStop = nullptr;
@@ -338,6 +339,12 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_scheduler_create(nullptr, nullptr, &outScheduler); }},
       {"effc_scheduler_create", "'out_scheduler'",
        [&] { return effc_scheduler_create(e, nullptr, nullptr); }},
+      {"effc_scheduler_cache_lookup", "'scheduler'",
+       [&] { return effc_scheduler_cache_lookup(nullptr, &request, &lookup); }},
+      {"effc_scheduler_cache_lookup", "'request'",
+       [&] { return effc_scheduler_cache_lookup(c, nullptr, &lookup); }},
+      {"effc_scheduler_cache_lookup", "'out_lookup'",
+       [&] { return effc_scheduler_cache_lookup(c, &request, nullptr); }},
       {"effc_scheduler_submit", "'scheduler'",
        [&] { return effc_scheduler_submit(nullptr, &request, &number); }},
       {"effc_scheduler_submit", "'request'",
@@ -458,6 +465,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   effc_scheduler_stop(nullptr);
   EXPECT_EQ(effc_scheduler_fd(nullptr), -1);
   effc_scheduler_stats(nullptr, nullptr);
+  EXPECT_STREQ(effc_scheduler_note(nullptr), "");
   effc_session_reset(nullptr);
   effc_sampler_options_t plain = effc_sampler_options_default(),
                          ofNone = effc_sampler_options_for_model(nullptr);
