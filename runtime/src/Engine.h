@@ -74,6 +74,9 @@ public:
   Check accepts(const Session &session, uint64_t count) const;
   /// Makes `to` continue as `from` would.
   Check copy(const Session &from, Session &to);
+  /// Takes back what was fed since `mark`, a copyOut() without rows, but for `kept`
+  /// tokens where nothing is fixed. For models that lose no rows.
+  Check rewind(Session &session, const CopiedStates &mark, uint64_t kept);
   /// A sequence as the bytes of a state file, and back (StateFile.h). A load
   /// that fails leaves the session as it was.
   Result<std::vector<uint8_t>> save(const Session &session);

@@ -98,3 +98,18 @@ Check Engine::restore(Session &session, const CopiedStates &from) {
   session.lost = false;
   return {};
 }
+
+Check Engine::rewind(Session &session, const CopiedStates &mark,
+                     uint64_t kept) {
+  if (!copies.hasFixed()) {
+    session.position = mark.position + kept;
+    return {};
+  }
+  if (Check error = executor->writeSlot(session.slot, copies.pieces(mark))) {
+    session.lost = true;
+    return error;
+  }
+  work.copied(mark.bytes());
+  session.position = mark.position;
+  return {};
+}

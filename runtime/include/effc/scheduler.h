@@ -87,6 +87,7 @@ typedef struct effc_event {
   uint64_t cached_tokens, matched_tokens, kept_tokens;
   effc_cache_miss_t cache_miss;
   bool is_near; /* what follows may have other bits than without a cache */
+  uint64_t drafted_tokens, accepted_tokens; /* that were guessed; and rightly */
 } effc_event_t;
 
 typedef struct effc_scheduler_options {
@@ -131,14 +132,24 @@ typedef struct effc_scheduler_options {
   /* Not 0: goes on from states, too, behind which other bits may follow than
    * without a cache. Such hits are counted apart. */
   uint32_t cache_near;
+  /* A folder for kept states, which is made if it is not there, and how many bytes of
+   * this model's they may have; NULL: none. What is kept in memory is written there
+   * meanwhile, and found again by later processes. Files that are damaged, or of
+   * other code, are refused and counted. When the disk refuses to be written to,
+   * the folder is left alone from then on. Whoever can write to it can change what
+   * models say. */
+  const char *cache_dir;
+  uint64_t cache_disk_bytes;
 } effc_scheduler_options_t;
 
 EFFC_API effc_scheduler_options_t effc_scheduler_options_default(void);
 
 /* Makes a scheduler over `engine`, which it keeps alive.
+ * EFFC_IO_ERROR: `cache_dir` can be neither made nor read.
  * EFFC_OUT_OF_MEMORY: `cache_bytes` are more than there is beside one token of each
  * sequence.
- * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions;
+ * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions; there is a
+ * `cache_dir`, and `cache_bytes` or `cache_disk_bytes` is 0;
  * `step_tokens`, `age_steps`, `max_new_tokens`, `max_choices` or `max_unread` is
  * 0. */
 EFFC_API effc_status_t *
@@ -155,6 +166,7 @@ EFFC_API const char *effc_scheduler_note(const effc_scheduler_t *scheduler);
 
 #define EFFC_PRIORITY_MOST 7
 #define EFFC_MARKS_MOST 16
+#define EFFC_DRAFT_MOST 64
 
 typedef enum effc_cache_flags {
   EFFC_CACHE_NO_READ = 1, /* feed all of the prompt */
@@ -193,6 +205,10 @@ typedef struct effc_request {
    * out by timing what others have asked. NULL is as "". */
   const char *salt;
   uint32_t cache_flags; /* effc_cache_flags_t, or'ed */
+  /* Guesses up to so many tokens of how the text goes on, where its end stood earlier
+   * in it, and feeds them in one call; 0: none; at most EFFC_DRAFT_MOST. Texts that
+   * repeat what the prompt says come in fewer calls. What is drawn is the same. */
+  uint32_t draft_tokens;
 } effc_request_t;
 
 EFFC_API effc_request_t effc_request_default(void);
@@ -209,8 +225,10 @@ EFFC_API effc_request_t effc_request_default(void);
  * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the
  * vocabulary; a prompt, `max_tokens` or `choices` beyond the scheduler's bounds;
  * one of the latter is 0; a priority that is none; sampling options as effc_sampler_create();
- * a mark outside of the prompt, or more than EFFC_MARKS_MOST; a cache flag that is none.
- * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer.
+ * more than EFFC_DRAFT_MOST draft tokens; a mark outside of the prompt, or more than EFFC_MARKS_MOST; a cache flag that is none.
+ * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer; drafts where
+ * several tokens of a call may have other bits than one after another, or for a model
+ * with windows, which forget what a wrong draft has replaced.
  * EFFC_BAD_DATA: as effc_model_tokenize(). */
 EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
                                               const effc_request_t *request,
@@ -292,6 +310,13 @@ typedef struct effc_scheduler_stats {
   uint64_t cache_evicted;            /* that were given up for others */
   uint64_t cache_places_now;         /* where sequences can go on */
   uint64_t cache_bytes_now, cache_bytes_most;
+  /* Of `cache_dir`. */
+  uint64_t cache_files_now, cache_disk_bytes_now;
+  uint64_t cache_files_written, cache_files_loaded;
+  uint64_t cache_files_refused; /* damaged, of other code, or another model's */
+  uint64_t cache_files_dropped; /* not written, since others came too fast */
+  uint64_t cache_disk_failures; /* more than 0: the folder is left alone */
+  uint64_t drafted_tokens, accepted_tokens; /* of all requests */
 } effc_scheduler_stats_t;
 
 EFFC_API void effc_scheduler_stats(const effc_scheduler_t *scheduler,

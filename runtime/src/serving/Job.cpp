@@ -26,7 +26,13 @@ Job::Job(const effc_request_t &request)
       stopTokens(request.stop_tokens,
                  request.stop_tokens + request.stop_token_count) {
   place.priority = request.priority;
-  salt = request.salt ? request.salt : "";
+  if (request.salt && *request.salt) {
+    // Nobody needs to know it, and files hold what it becomes.
+    std::string_view text = request.salt;
+    Sha256Digest digest =
+        sha256({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+    salt.assign(digest.begin(), digest.end());
+  }
   marks.assign(request.marks, request.marks + request.mark_count);
   cacheFlags = request.cache_flags;
 }
@@ -83,6 +89,9 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
   if (request.priority > EFFC_PRIORITY_MOST)
     return invalidArgument("'priority' is ", request.priority, ", but 0 to ",
                            EFFC_PRIORITY_MOST, " are possible");
+  if (request.draft_tokens > EFFC_DRAFT_MOST)
+    return invalidArgument("'draft_tokens' is ", request.draft_tokens,
+                           ", but at most ", EFFC_DRAFT_MOST, " are possible");
   uint64_t context = model.program().max_context();
   if (context == 0)
     context = kMaxContext;
@@ -164,6 +173,11 @@ Job::create(const effc_request_t &request, const Model &model,
     return *error;
   job->prompt = std::move(*prompt);
   job->vocabulary = vocabulary;
+  if (request.draft_tokens > 0) {
+    job->drafts.emplace(request.draft_tokens);
+    for (int32_t token : job->prompt)
+      job->drafts->add(token);
+  }
   job->stop = StopText(std::move(*stops));
   const artifact::Generation *generation = model.program().generation();
   if (!request.ignore_end && generation && generation->eos())
@@ -187,6 +201,8 @@ Spoken Job::take(int32_t token) {
   if (has(stopTokens, token))
     return {"", EFFC_END_STOP, -1, ""};
   drawn.push_back(token);
+  if (drafts)
+    drafts->add(token);
   Spoken spoken;
   if (stream) {
     Result<std::string_view> text = stream->push(token);

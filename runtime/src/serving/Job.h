@@ -4,6 +4,7 @@
 
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
+#include "runtime/src/serving/Drafts.h"
 #include "runtime/src/serving/Order.h"
 #include "runtime/src/serving/StateCache.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
@@ -97,13 +98,17 @@ public:
   uint32_t retries = 0;
   bool hasEnded = false, hasFailed = false;
 
-  std::string salt;
+  std::string salt; // its SHA-256, 32 bytes, or ""
   std::vector<uint64_t> marks;
   uint32_t cacheFlags = 0;
   CacheUse cached;             // what its prompt had
   std::vector<uint64_t> stops; // of its prompt, where states are copied
   uint64_t lookedAt = 0;       // the cache's version when it last looked
   bool isCounted = false;      // what its prompt had
+
+  std::optional<Drafts> drafts; // none: one token after another
+  bool isDrafted = false;       // in the current step
+  uint64_t drafted = 0, accepted = 0;
 
   // Under the scheduler's lock.
   bool isCancelled = false;

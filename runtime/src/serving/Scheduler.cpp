@@ -21,7 +21,8 @@ const effc_event_t &Event::asShown() {
 }
 
 Scheduler::Scheduler(std::shared_ptr<Engine> given,
-                     const effc_scheduler_options_t &with)
+                     const effc_scheduler_options_t &with,
+                     std::unique_ptr<DiskCache> disk)
     : engine(std::move(given)), options(with), budget(engine->stateBudget()),
       grid(engine->grid()), bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   scratch.reserve(model().program().vocabulary_size());
@@ -30,9 +31,11 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
   if (options.max_state_bytes != 0)
     budget = std::min(budget, options.max_state_bytes);
   if (options.cache_bytes != 0)
-    cache.emplace(*engine, StateCache::Options{options.cache_bytes,
-                                               {grid, options.checkpoint_every},
-                                               options.cache_near != 0});
+    cache.emplace(*engine,
+                  StateCache::Options{options.cache_bytes,
+                                      {grid, options.checkpoint_every},
+                                      options.cache_near != 0},
+                  std::move(disk));
 
   uint64_t context = engine->model().program().max_context();
   WaitBounds bounds = {};
@@ -77,20 +80,15 @@ Scheduler::create(std::shared_ptr<Engine> engine,
   for (auto [name, value] : needed)
     if (value == 0)
       return invalidArgument("'", name, "' is 0, but at least 1 is expected");
-  effc_scheduler_options_t taken = options;
-  if (uint64_t states = engine->stateBudget();
-      options.cache_bytes != 0 && states != UINT64_MAX) {
-    uint64_t least = engine->bytesOf(1) * engine->mostSessions();
-    if (least > states || options.cache_bytes > states - least)
-      return fail(EFFC_OUT_OF_MEMORY, "'cache_bytes' is ", options.cache_bytes,
-                  ", but the system has ", states, " bytes left, of which ",
-                  engine->mostSessions(), " sequences take ", least,
-                  " for a token each: ask for a smaller cache");
-    states -= options.cache_bytes;
-    if (taken.max_state_bytes == 0 || taken.max_state_bytes > states)
-      taken.max_state_bytes = states;
-  }
-  return std::unique_ptr<Scheduler>(new Scheduler(std::move(engine), taken));
+  auto taken = withRoomForCache(*engine, options);
+  if (!taken)
+    return taken.error();
+  auto disk = diskOf(*engine, options);
+  if (!disk)
+    return disk.error();
+  taken->cache_dir = nullptr; // the caller's
+  return std::unique_ptr<Scheduler>(
+      new Scheduler(std::move(engine), *taken, std::move(*disk)));
 }
 
 Scheduler::~Scheduler() {
@@ -122,6 +120,9 @@ uint64_t Scheduler::reservationOf(const Job &job) const {
 /// A job for each choice, which differ in their seeds.
 Result<std::vector<std::unique_ptr<Job>>>
 Scheduler::choicesOf(const effc_request_t &request) const {
+  if (request.draft_tokens > 0)
+    if (Check error = requireDrafts())
+      return *error;
   std::vector<std::unique_ptr<Job>> choices;
   effc_request_t each = request;
   effc_sampler_options_t sampling = *request.sampling;
@@ -236,13 +237,7 @@ effc_scheduler_stats_t Scheduler::stats() const {
   filled.unread_now = events.size();
   if (!cache)
     return filled;
-  StateCache::Numbers numbers = cache->numbers();
-  filled.cache_kept = numbers.kept;
-  filled.cache_unkept = numbers.unkept;
-  filled.cache_evicted = numbers.evictions;
-  filled.cache_places_now = numbers.places;
-  filled.cache_bytes_now = numbers.bytes;
-  filled.cache_bytes_most = numbers.mostBytes;
+  cache->fill(filled);
   return filled;
 }
 
@@ -324,7 +319,8 @@ bool Scheduler::decode() {
   {
     std::lock_guard guard(lock);
     for (Job *job : running)
-      if (job->phase == Job::Phase::Decoding && job->unreadSince == 0)
+      if (job->phase == Job::Phase::Decoding && job->unreadSince == 0 &&
+          !job->isDrafted)
         decoding.push_back(job);
   }
   if (decoding.empty())
@@ -483,7 +479,8 @@ void Scheduler::took(Job &job, int32_t token) {
     say(job, std::move(event));
   }
   uint64_t context = model().program().max_context();
-  if (!spoken.end && context != 0 && job.session.position >= context)
+  if (!spoken.end && context != 0 &&
+      job.prompt.size() + job.drawn.size() > context)
     spoken.end = EFFC_END_CONTEXT;
   if (spoken.end) {
     Event event;
@@ -541,6 +538,8 @@ void Scheduler::say(Job &job, Event event) {
   event.shown.kept_tokens = job.cached.kept;
   event.shown.cache_miss = job.cached.miss;
   event.shown.is_near = job.cached.isNear;
+  event.shown.drafted_tokens = job.drafted;
+  event.shown.accepted_tokens = job.accepted;
   bool isEnd = event.shown.kind == EFFC_EVENT_END;
   if (!isEnd)
     event.shown.stop = -1;
@@ -585,7 +584,8 @@ Result<bool> Scheduler::step() {
     return *broken;
   endWhatIsOver();
   admit();
-  bool did = decode();
+  bool did = decodeDrafts();
+  did |= decode();
   did |= replay();
   did |= feedPrompts();
   keepEnds();

@@ -57,7 +57,8 @@ public:
 
 private:
   Scheduler(std::shared_ptr<Engine> engine,
-            const effc_scheduler_options_t &options);
+            const effc_scheduler_options_t &options,
+            std::unique_ptr<DiskCache> disk);
 
   uint64_t now() const;
   uint64_t reservationOf(const Job &job) const;
@@ -68,9 +69,19 @@ private:
   std::optional<effc_end_t> whyOver(Job &job, uint64_t time);
   void admit();
   bool takeSlots(std::span<Job *const> choices);
+  struct Fed;
+  bool decodeDrafts();
+  void feedDrafts(std::vector<Fed> &all);
+  void drawDrafted(Fed &fed, const float *row);
+  Check requireDrafts() const;
   bool decode();
   bool replay();
   bool feedPrompts();
+  static Result<effc_scheduler_options_t>
+  withRoomForCache(const Engine &engine,
+                   const effc_scheduler_options_t &options);
+  static Result<std::unique_ptr<DiskCache>>
+  diskOf(const Engine &engine, const effc_scheduler_options_t &options);
   void goOnFromCache(std::span<Job *const> feeding);
   void countCached(Job &job);
   void keepAtStop(Job &job);

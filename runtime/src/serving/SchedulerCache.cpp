@@ -7,6 +7,39 @@
 
 using namespace effc::rt;
 
+Result<effc_scheduler_options_t>
+Scheduler::withRoomForCache(const Engine &engine,
+                            const effc_scheduler_options_t &options) {
+  effc_scheduler_options_t taken = options;
+  uint64_t states = engine.stateBudget();
+  if (options.cache_bytes == 0 || states == UINT64_MAX)
+    return taken;
+  uint64_t least = engine.bytesOf(1) * engine.mostSessions();
+  if (least > states || options.cache_bytes > states - least)
+    return fail(EFFC_OUT_OF_MEMORY, "'cache_bytes' is ", options.cache_bytes,
+                ", but the system has ", states, " bytes left, of which ",
+                engine.mostSessions(), " sequences take ", least,
+                " for a token each: ask for a smaller cache");
+  states -= options.cache_bytes;
+  if (taken.max_state_bytes == 0 || taken.max_state_bytes > states)
+    taken.max_state_bytes = states;
+  return taken;
+}
+
+Result<std::unique_ptr<DiskCache>>
+Scheduler::diskOf(const Engine &engine,
+                  const effc_scheduler_options_t &options) {
+  if (!options.cache_dir)
+    return std::unique_ptr<DiskCache>();
+  if (options.cache_bytes == 0 || options.cache_disk_bytes == 0)
+    return invalidArgument("'cache_dir' is '", options.cache_dir, "', but '",
+                           options.cache_bytes ? "cache_disk_bytes"
+                                               : "cache_bytes",
+                           "' is 0: states go to the disk by way of memory");
+  return DiskCache::open(engine, {options.cache_dir, options.cache_disk_bytes,
+                                  options.cache_bytes});
+}
+
 const std::string &Scheduler::note() const {
   static const std::string none;
   return cache ? cache->note() : none;

@@ -1,16 +1,25 @@
 #include "runtime/src/serving/StateCache.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace effc::rt;
 
 /// A place that the caller has marked counts as used so often from the start.
 static constexpr uint64_t kUsesOfMarks = 4;
 
-StateCache::StateCache(Engine &engine, const Options &options)
+static Sha256Digest digestOf(std::string_view salt) {
+  Sha256Digest digest = {};
+  std::copy_n(salt.begin(), std::min(salt.size(), digest.size()),
+              digest.begin());
+  return digest;
+}
+
+StateCache::StateCache(Engine &engine, const Options &options,
+                       std::unique_ptr<DiskCache> disk)
     : engine(engine), options(options),
       exactness(exactnessOf(engine.model().program(), engine.plan())),
-      tree(engine.copyLayout(), options.bytes) {
+      disk(std::move(disk)), tree(engine.copyLayout(), options.bytes) {
   if (exactness.kind == Exactness::Kind::Nowhere && !options.takesNear)
     whyNever = "the cache can never hit: the file's code for " +
                std::string(engine.plan().name) +
@@ -53,9 +62,65 @@ CacheUse StateCache::look(std::string_view salt,
     use.lost = most;
     return use;
   }
+  PrefixMatch match;
+  {
+    std::lock_guard guard(lock);
+    match = tree.find(salt, prompt, most, exactness, options.takesNear);
+  }
+  if (uint64_t reach = disk ? disk->find(digestOf(salt), prompt, match.position,
+                                         most, options.takesNear)
+                            : 0) {
+    match.position = reach;
+    match.matched = std::max(match.matched, reach);
+    match.inexact = match.inexact > reach ? match.inexact : 0;
+    match.evicted = match.evicted > reach ? match.evicted : 0;
+  }
+  return describe(match, most);
+}
+
+/// Puts the states of a file into the tree that take the prompt further than what it
+/// has, and says whether there are any now.
+bool StateCache::bringFromDisk(std::string_view salt,
+                               std::span<const int32_t> prompt,
+                               const PrefixMatch &match, uint64_t most) {
+  if (!disk)
+    return false;
+  auto loaded = disk->load(digestOf(salt), prompt, match.position, most,
+                           options.takesNear);
+  if (!loaded)
+    return false;
+  const std::vector<int32_t> &tokens = loaded->origin.tokens;
   std::lock_guard guard(lock);
-  return describe(tree.find(salt, prompt, most, exactness, options.takesNear),
-                  most);
+  PrefixTree::Gap gap = tree.gapOf(salt, tokens);
+  if (gap.isKept)
+    return true;
+  if (!tree.makeRoom(salt, tokens, gap.bytes)) {
+    ++counted.unkept;
+    return false;
+  }
+  std::vector<SlotRead> pieces;
+  CopiedStates copy =
+      engine.copyLayout().room(gap.firstRow, tokens.size(), pieces);
+  for (const SlotRead &piece : pieces)
+    std::memcpy(piece.memory, loaded->state.slot.data() + piece.offset,
+                piece.size);
+  tree.put(salt, tokens, copy, loaded->origin.byPrefill);
+  counted.mostBytes = std::max(counted.mostBytes, tree.bytes());
+  return true;
+}
+
+void StateCache::writeToDisk(std::string_view salt,
+                             std::span<const int32_t> tokens, bool byPrefill) {
+  PrefixMatch match;
+  {
+    std::lock_guard guard(lock);
+    match = tree.find(salt, tokens, tokens.size(), exactness, true);
+  }
+  if (match.position != tokens.size())
+    return;
+  match.states.codes.add(engine.isa());
+  disk->write({digestOf(salt), byPrefill, {tokens.begin(), tokens.end()}},
+              std::move(match.states));
 }
 
 Result<CacheUse> StateCache::restore(Session &session, std::string_view salt,
@@ -65,6 +130,10 @@ Result<CacheUse> StateCache::restore(Session &session, std::string_view salt,
   uint64_t most = prompt.size() - 1;
   PrefixMatch match;
   {
+    std::lock_guard guard(lock);
+    match = tree.find(salt, prompt, most, exactness, options.takesNear);
+  }
+  if (bringFromDisk(salt, prompt, match, most)) {
     std::lock_guard guard(lock);
     match = tree.find(salt, prompt, most, exactness, options.takesNear);
   }
@@ -111,11 +180,15 @@ bool StateCache::keep(const Session &session, std::string_view salt,
     }
     if (hasRoom)
       if (auto copy = engine.copyOut(session, gap.firstRow)) {
-        std::lock_guard guard(lock);
-        tree.put(salt, tokens, *copy, byPrefill, isMarked ? kUsesOfMarks : 1);
-        ++counted.kept;
-        counted.mostBytes = std::max(counted.mostBytes, tree.bytes());
-        ++changes;
+        {
+          std::lock_guard guard(lock);
+          tree.put(salt, tokens, *copy, byPrefill, isMarked ? kUsesOfMarks : 1);
+          ++counted.kept;
+          counted.mostBytes = std::max(counted.mostBytes, tree.bytes());
+          ++changes;
+        }
+        if (disk)
+          writeToDisk(salt, tokens, byPrefill);
         return true;
       }
   } catch (const std::bad_alloc &) {
@@ -126,11 +199,22 @@ bool StateCache::keep(const Session &session, std::string_view salt,
   return false;
 }
 
-StateCache::Numbers StateCache::numbers() const {
+void StateCache::fill(effc_scheduler_stats_t &stats) const {
+  if (disk) {
+    DiskCache::Numbers numbers = disk->numbers();
+    stats.cache_files_now = numbers.files;
+    stats.cache_disk_bytes_now = numbers.bytes;
+    stats.cache_files_written = numbers.written;
+    stats.cache_files_loaded = numbers.loaded;
+    stats.cache_files_refused = numbers.refused;
+    stats.cache_files_dropped = numbers.dropped;
+    stats.cache_disk_failures = numbers.failures;
+  }
   std::lock_guard guard(lock);
-  Numbers numbers = counted;
-  numbers.bytes = tree.bytes();
-  numbers.places = tree.places();
-  numbers.evictions = tree.evictions();
-  return numbers;
+  stats.cache_kept = counted.kept;
+  stats.cache_unkept = counted.unkept;
+  stats.cache_evicted = tree.evictions();
+  stats.cache_places_now = tree.places();
+  stats.cache_bytes_now = tree.bytes();
+  stats.cache_bytes_most = counted.mostBytes;
 }

@@ -9,6 +9,7 @@
 
 #include "runtime/src/Engine.h"
 #include "runtime/src/serving/Checkpoints.h"
+#include "runtime/src/serving/DiskCache.h"
 #include "runtime/src/serving/PrefixTree.h"
 
 #include <mutex>
@@ -32,7 +33,9 @@ public:
     CheckpointRules rules = {};
     bool takesNear = false;
   };
-  StateCache(Engine &engine, const Options &options);
+  /// `disk`: null: there is none. Salts are digests (Sha256.h), or "".
+  StateCache(Engine &engine, const Options &options,
+             std::unique_ptr<DiskCache> disk = nullptr);
 
   /// Why it can never hit; "" if it can.
   const std::string &note() const { return whyNever; }
@@ -56,24 +59,28 @@ public:
   bool keep(const Session &session, std::string_view salt,
             std::span<const int32_t> tokens, bool byPrefill, bool isMarked);
 
-  struct Numbers {
-    uint64_t kept = 0, unkept = 0, evictions = 0;
-    uint64_t bytes = 0, mostBytes = 0, places = 0;
-  };
-  Numbers numbers() const;
+  /// What `stats` has of the cache itself.
+  void fill(effc_scheduler_stats_t &stats) const;
 
 private:
+  bool bringFromDisk(std::string_view salt, std::span<const int32_t> prompt,
+                     const PrefixMatch &match, uint64_t most);
+  void writeToDisk(std::string_view salt, std::span<const int32_t> tokens,
+                   bool byPrefill);
   CacheUse describe(const PrefixMatch &match, uint64_t most) const;
 
   Engine &engine;
   const Options options;
   const Exactness exactness;
   std::string whyNever;
+  const std::unique_ptr<DiskCache> disk;
   uint64_t changes = 1;
 
   mutable std::mutex lock; // of what follows
   PrefixTree tree;
-  Numbers counted;
+  struct {
+    uint64_t kept = 0, unkept = 0, mostBytes = 0;
+  } counted;
 };
 
 } // namespace effc::rt

@@ -4,7 +4,8 @@
 //   effc-second-turn MODEL.effc [HISTORY [NEW [THREADS]]]
 //
 // In milliseconds of the processor, of all threads together: medians of 7 turns, each
-// with other new tokens, one way and the other by turns.
+// with other new tokens, one way and the other by turns. The first token and its
+// log-probability have to be the same both ways; else the program fails.
 
 #include "runtime/include/effc/effc.hpp"
 
@@ -45,25 +46,45 @@ static Tokens randomTokens(size_t count, uint32_t vocabulary, uint32_t seed) {
   return tokens;
 }
 
-/// Until the first token; then the rest. What the cache had is in `last`.
-static double serve(Scheduler &scheduler, const Tokens &prompt,
-                    effc_event_t &last) {
+/// The first token of a request, greedy, and what the cache had of its prompt.
+struct First {
+  double milliseconds;
+  effc_logprob_t token;
+  uint64_t cached;
+};
+
+static First serve(Scheduler &scheduler, const Tokens &prompt) {
+  effc_sampler_options_t sampling = effc_sampler_options_default();
+  sampling.temperature = 0;
+  sampling.logprobs = 1;
   effc_request_t request = effc_request_default();
   request.tokens = prompt.data();
   request.token_count = prompt.size();
+  request.sampling = &sampling;
   request.max_tokens = 1;
-  double time = millisecondsOf([&] {
+  request.ignore_end = true;
+  First first = {};
+  effc_event_t event = {};
+  first.milliseconds = millisecondsOf([&] {
     scheduler.submit(request);
     do
       scheduler.step();
-    while ((last = scheduler.poll()).kind == EFFC_EVENT_NONE);
+    while ((event = scheduler.poll()).kind == EFFC_EVENT_NONE);
   });
-  while (last.kind != EFFC_EVENT_END) {
-    last = scheduler.poll();
-    if (last.kind == EFFC_EVENT_NONE)
-      scheduler.step();
-  }
-  return time;
+  first.token = event.logprobs[0];
+  while ((event = scheduler.poll()).kind != EFFC_EVENT_END)
+    scheduler.step();
+  first.cached = event.cached_tokens;
+  return first;
+}
+
+/// What a row of logits says of its likeliest token.
+static effc_logprob_t likeliestOf(const std::vector<float> &logits) {
+  effc_logprob_t found = {};
+  auto best = std::max_element(logits.begin(), logits.end());
+  check(effc_logprobs(logits.data(), static_cast<uint32_t>(logits.size()),
+                      static_cast<int32_t>(best - logits.begin()), &found, 1));
+  return found;
 }
 
 static void measure(const Model &model, size_t history, size_t more,
@@ -77,8 +98,7 @@ static void measure(const Model &model, size_t history, size_t more,
   effc_scheduler_options_t options = effc_scheduler_options_default();
   options.cache_bytes = uint64_t(1) << 30;
   Scheduler scheduler(engine, options);
-  effc_event_t last = {};
-  double cold = serve(scheduler, before, last);
+  double cold = serve(scheduler, before).milliseconds;
   std::vector<double> alone, turns;
   uint64_t hits = 0;
   for (int i = 0; i < kTurns; ++i) {
@@ -86,9 +106,19 @@ static void measure(const Model &model, size_t history, size_t more,
            added = randomTokens(more, vocabulary, 10 + uint32_t(i));
     prompt.insert(prompt.end(), added.begin(), added.end());
     Session turn = session.fork();
-    alone.push_back(millisecondsOf([&] { other.prefill(turn, added); }));
-    turns.push_back(serve(scheduler, prompt, last));
-    hits += last.cached_tokens;
+    std::vector<float> logits;
+    alone.push_back(
+        millisecondsOf([&] { logits = other.prefill(turn, added); }));
+    First first = serve(scheduler, prompt);
+    turns.push_back(first.milliseconds);
+    hits += first.cached;
+    effc_logprob_t expected = likeliestOf(logits);
+    if (first.token.token != expected.token ||
+        first.token.logprob != expected.logprob)
+      throw Error(EFFC_INTERNAL,
+                  "turn " + std::to_string(i) + " has other bits: token " +
+                      std::to_string(first.token.token) + " instead of " +
+                      std::to_string(expected.token));
   }
   std::printf("%zu tokens of history: %.1f ms to the first token; %zu new "
               "ones: %.1f ms, with the history in place %.1f, so %.2f times; "
