@@ -36,6 +36,8 @@ static bool readRows(StringRef text, SmallVectorImpl<int64_t> &rows) {
   return true;
 }
 
+// The runtime reads --bit-stable and --force-form in this spelling
+// (runtime/src/Exactness.cpp).
 static const CanonicalOption kOptions[] = {
     {"--target",
      [](const CompileOptions &o) {

@@ -93,12 +93,9 @@ public:
   /// Makes these stretches of slot `to` what they are in slot `from`.
   virtual Check copySlot(uint32_t from, uint32_t to,
                          std::span<const SlotRange> ranges) = 0;
-  /// Stretches of a slot. `out` and `in` are where all of it would lie, so each
-  /// has its own offset there.
-  virtual Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                         uint8_t *out) = 0;
-  virtual Check writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                          const uint8_t *in) = 0;
+  /// Stretches of a slot to and from the host's memory.
+  virtual Check readSlot(uint32_t slot, std::span<const SlotRead> pieces) = 0;
+  virtual Check writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) = 0;
   /// Gives back the memory of these stretches where it was committed by need;
   /// they hold anything from then on.
   virtual void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) {}

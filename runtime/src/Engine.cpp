@@ -1,7 +1,6 @@
 #include "runtime/src/Engine.h"
 
 #include "runtime/src/Limits.h"
-#include "runtime/src/StateFile.h"
 #include "runtime/src/Status.h"
 #include "runtime/src/devices/host/FloatMode.h"
 
@@ -85,7 +84,7 @@ Result<uint32_t> Engine::takeSlot() {
   return slot;
 }
 
-static Error lostSequence(const std::string &which) {
+Error Engine::lostSequence(const std::string &which) {
   return fail(EFFC_DEVICE_ERROR, which,
               " was lost when the device failed while advancing it: reset it");
 }
@@ -161,61 +160,6 @@ void Engine::reset(Session &session) {
   session.position = 0;
   session.codes = {};
   session.lost = false;
-}
-
-Check Engine::copy(const Session &from, Session &to) {
-  if (from.lost)
-    return lostSequence("the sequence");
-  if (Check error =
-          reach(to.slot, from.position, "a copy of the sequence takes"))
-    return error;
-  if (Check error =
-          executor->copySlot(from.slot, to.slot, held.ranges(from.position)))
-    return error;
-  work.copied(held.bytes(from.position));
-  shrink(to.slot, std::max<uint64_t>(from.position, 1));
-  to.position = from.position;
-  to.codes = from.codes;
-  to.lost = false;
-  return {};
-}
-
-Result<uint64_t> Engine::sizeToSave(const Session &session) const {
-  if (session.lost)
-    return lostSequence("the sequence");
-  return encodedBytes(artifact->program(), session.position);
-}
-
-Result<std::vector<uint8_t>> Engine::save(const Session &session) {
-  if (session.lost)
-    return lostSequence("the sequence");
-  Result<Mapping> slot = Mapping::anonymous(artifact->program().slot_bytes(),
-                                            "a sequence's states");
-  if (!slot)
-    return slot.error();
-  if (Check error = executor->readSlot(
-          session.slot, held.ranges(session.position), slot->data()))
-    return *error;
-  work.copied(held.bytes(session.position));
-  return encodeState(artifact->program(), session.position,
-                     {slot->data(), slot->size()}, session.codes);
-}
-
-Check Engine::load(Session &session, std::span<const uint8_t> bytes) {
-  Result<SequenceState> state = decodeState(artifact->program(), bytes);
-  if (!state)
-    return state.error();
-  if (Check error = reach(session.slot, state->position, "the sequence takes"))
-    return error;
-  if (Check error = executor->writeSlot(
-          session.slot, held.ranges(state->position), state->slot.data()))
-    return error;
-  work.copied(held.bytes(state->position));
-  shrink(session.slot, std::max<uint64_t>(state->position, 1));
-  session.position = state->position;
-  session.codes = state->codes;
-  session.lost = false;
-  return {};
 }
 
 Check Engine::requireContext(const Session &session, uint64_t count,

@@ -7,6 +7,7 @@
 #include "runtime/src/Device.h"
 #include "runtime/src/Packing.h"
 #include "runtime/src/Sampler.h"
+#include "runtime/src/StateCopies.h"
 
 #include <memory>
 #include <span>
@@ -85,12 +86,22 @@ public:
   Check accepts(const Session &session, uint64_t count) const;
   /// Makes `to` continue as `from` would.
   Check copy(const Session &from, Session &to);
+  /// Takes back what was fed since `mark`, a copyOut() without rows, but for `kept`
+  /// tokens where nothing is fixed. For models that lose no rows.
+  Check rewind(Session &session, const CopiedStates &mark, uint64_t kept);
   /// A sequence as the bytes of a state file, and back (StateFile.h). A load
   /// that fails leaves the session as it was.
   Result<std::vector<uint8_t>> save(const Session &session);
   /// How many bytes that are.
   Result<uint64_t> sizeToSave(const Session &session) const;
   Check load(Session &session, std::span<const uint8_t> bytes);
+  /// What copies of sequences have of their slots.
+  const CopyLayout &copyLayout() const { return copies; }
+  /// A copy of the sequence's states, with the rows of tokens from `first` on.
+  Result<CopiedStates> copyOut(const Session &session, uint64_t first = 0);
+  /// Makes `session` the sequence that `from`, all of it, was copied from, on
+  /// whichever device. One that fails for memory leaves the session as it was.
+  Check restore(Session &session, const CopiedStates &from);
 
   /// `prompts` are structs of the caller's header, one after another.
   Check prefill(const effc_prompt_t *prompts, size_t count);
@@ -107,7 +118,8 @@ public:
 
 private:
   explicit Engine(std::shared_ptr<const Model> model)
-      : artifact(std::move(model)), held(artifact->program()) {}
+      : artifact(std::move(model)), held(artifact->program()),
+        copies(artifact->program()) {}
 
   /// What is fed to one sequence in the current prefill or decode.
   struct Intake {
@@ -127,6 +139,7 @@ private:
   Check requireContext(const Session &session, uint64_t count,
                        std::optional<size_t> index = {}) const;
   Check requireMemory(uint64_t more, const char *what) const;
+  static Error lostSequence(const std::string &which);
   uint64_t bytesToReach(uint32_t slot, uint64_t position) const;
   Check reach(uint32_t slot, uint64_t position, const char *what);
   void shrink(uint32_t slot, uint64_t position);
@@ -153,6 +166,7 @@ private:
   /// How many tokens' states each slot has memory for, and the most that all may
   /// take; what they do take is work.stateBytes.
   HeldStates held;
+  CopyLayout copies;
   std::vector<uint64_t> reached;
   uint64_t budget = UINT64_MAX;
 

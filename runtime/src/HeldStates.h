@@ -24,6 +24,24 @@ struct SlotRange {
   bool operator==(const SlotRange &) const = default;
 };
 
+/// A stretch of a slot, and where its bytes lie in the host's memory.
+template <typename Byte> struct SlotPiece {
+  uint64_t offset, size;
+  Byte *memory;
+};
+using SlotRead = SlotPiece<uint8_t>;
+using SlotWrite = SlotPiece<const uint8_t>;
+
+/// `ranges` where all of the slot would lie at `base`.
+template <typename Byte>
+std::vector<SlotPiece<Byte>> piecesAt(std::span<const SlotRange> ranges,
+                                      Byte *base) {
+  std::vector<SlotPiece<Byte>> pieces;
+  for (const SlotRange &range : ranges)
+    pieces.push_back({range.offset, range.size, base + range.offset});
+  return pieces;
+}
+
 class HeldStates {
 public:
   explicit HeldStates(const artifact::Program &program);

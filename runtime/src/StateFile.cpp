@@ -170,9 +170,11 @@ uint64_t rt::encodedBytes(const artifact::Program &program, uint64_t position) {
 std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
                                      uint64_t position,
                                      std::span<const uint8_t> slot,
-                                     const CodeNames &codes) {
+                                     const CodeNames &codes,
+                                     const StateOrigin *origin) {
   std::vector<uint8_t> bytes;
-  bytes.reserve(encodedBytes(program, position));
+  bytes.reserve(encodedBytes(program, position) +
+                (origin ? StateOrigin::bytesAt(position) : 0));
   bytes.resize(StateHeader::kBytes);
   Writer writer(bytes);
   for (const artifact::State *state : *program.states())
@@ -186,6 +188,10 @@ std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
                                                            position, slot);
   }
   bytes.insert(bytes.end(), codes.raw().begin(), codes.raw().end());
+  if (origin) {
+    header.minor = 1;
+    origin->append(bytes);
+  }
   header.fileSize = bytes.size();
   header.modelId = modelIdOf(program);
   header.layoutId = program.layout_id();
@@ -226,8 +232,11 @@ static Check checkHeader(const artifact::Program &program,
 }
 
 /// No sound file for `program` is larger: an element takes at most 8 bytes.
-static uint64_t mostBytes(const artifact::Program &program) {
+static uint64_t mostBytes(const artifact::Program &program,
+                          const StateHeader &header) {
   uint64_t most = StateHeader::kBytes + CodeNames::kBytes;
+  if (header.minor > 0)
+    most += StateOrigin::bytesAt(static_cast<uint64_t>(header.position));
   for (const artifact::State *state : *program.states())
     most += descriptorBytes(*state) + StateHeader::kAlignment + kRangeBytes +
             8 * elementsOf(*state);
@@ -313,6 +322,7 @@ public:
 
   Check read(const artifact::State &into, artifact::ElementType type);
   Check readCodes();
+  Result<StateOrigin> readOrigin();
   uint64_t bytesLeft() const { return bytes.size() - at; }
 
 private:
@@ -412,6 +422,13 @@ Check StateReader::readCodes() {
   return {};
 }
 
+Result<StateOrigin> StateReader::readOrigin() {
+  uint64_t size =
+      std::min(StateOrigin::bytesAt(sequence.position), bytesLeft());
+  at += size;
+  return StateOrigin::read(bytes.subspan(at - size, size), sequence.position);
+}
+
 Result<SequenceState> rt::decodeState(const artifact::Program &program,
                                       std::span<const uint8_t> bytes) {
   if (bytes.size() < StateHeader::kBytes)
@@ -445,6 +462,12 @@ Result<SequenceState> rt::decodeState(const artifact::Program &program,
       return *error;
   if (Check error = reader.readCodes())
     return *error;
+  if (header.minor > 0) {
+    Result<StateOrigin> origin = reader.readOrigin();
+    if (!origin)
+      return origin.error();
+    state.origin = std::move(*origin);
+  }
   if (reader.bytesLeft() > 0)
     return badData(reader.bytesLeft(), " bytes follow the last state");
   return state;
@@ -467,13 +490,38 @@ Result<std::vector<uint8_t>> rt::readStateFile(const artifact::Program &program,
   StateHeader header = StateHeader::decode(bytes.data());
   if (Check error = checkHeader(program, header, bytes.data(), file->size()))
     return refuse(*error);
-  if (file->size() > mostBytes(program))
+  if (uint64_t most = mostBytes(program, header); file->size() > most)
     return refuse(badData("the state has ", file->size(),
                           " bytes, but a sequence of the model takes at most ",
-                          mostBytes(program)));
+                          most));
   bytes.resize(file->size());
   if (Check error =
           file->read(std::span<uint8_t>(bytes).subspan(StateHeader::kBytes)))
     return *error;
   return bytes;
+}
+
+Result<StateOrigin> rt::readStateOrigin(const artifact::Program &program,
+                                        const std::string &path) {
+  Result<RegularFile> file = RegularFile::open(path);
+  if (!file)
+    return file.error();
+  StateHeader::Bytes start = {};
+  if (file->size() < start.size())
+    return badData("'", path, "' is no state file");
+  if (Check error = file->read(start))
+    return *error;
+  StateHeader header = StateHeader::decode(start.data());
+  if (Check error = checkHeader(program, header, start.data(), file->size()))
+    return *error;
+  uint64_t position = static_cast<uint64_t>(header.position);
+  if (header.minor == 0 ||
+      file->size() - start.size() < StateOrigin::bytesAt(position))
+    return badData("'", path, "' does not say which tokens it is of");
+  std::vector<uint8_t> bytes(StateOrigin::bytesAt(position));
+  if (Check error = file->seek(file->size() - bytes.size()))
+    return *error;
+  if (Check error = file->read(bytes))
+    return *error;
+  return StateOrigin::read(bytes, position);
 }

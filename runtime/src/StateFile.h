@@ -15,8 +15,10 @@
 #include "runtime/src/CodeNames.h"
 #include "runtime/src/Error.h"
 #include "runtime/src/MappedFile.h"
+#include "runtime/src/StateOrigin.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,8 +28,9 @@ namespace effc::rt {
 /// A sequence's position and the states in the layout of a slot.
 struct SequenceState {
   uint64_t position = 0;
-  Mapping slot;    // committed where it holds something
-  CodeNames codes; // by which it was computed
+  Mapping slot;                           // committed where it holds something
+  CodeNames codes;                        // by which it was computed
+  std::optional<StateOrigin> origin = {}; // where the file says it
 };
 
 /// The bytes of a state file for a sequence whose slot is `slot`. At position 0
@@ -35,9 +38,10 @@ struct SequenceState {
 std::vector<uint8_t> encodeState(const artifact::Program &program,
                                  uint64_t position,
                                  std::span<const uint8_t> slot,
-                                 const CodeNames &codes = {});
+                                 const CodeNames &codes = {},
+                                 const StateOrigin *origin = nullptr);
 
-/// How many bytes that gives; they depend on the position alone.
+/// How many bytes that gives without tokens; they depend on the position alone.
 uint64_t encodedBytes(const artifact::Program &program, uint64_t position);
 
 /// Reads what encodeState() wrote, for this or another artifact of the model.
@@ -51,6 +55,11 @@ Result<SequenceState> decodeState(const artifact::Program &program,
 /// Nothing is allocated before its header fits `program`.
 Result<std::vector<uint8_t>> readStateFile(const artifact::Program &program,
                                            const std::string &path);
+
+/// Reads what the state file at `path` says of its tokens, and nothing else of its
+/// body. EFFC_BAD_DATA: it says nothing; otherwise as readStateFile().
+Result<StateOrigin> readStateOrigin(const artifact::Program &program,
+                                    const std::string &path);
 
 /// What a state file's model id is for `program`.
 uint64_t modelIdOf(const artifact::Program &program);

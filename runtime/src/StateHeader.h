@@ -21,7 +21,8 @@
 // count (8), which end at the header's position; a row for each follows, oldest
 // first. The first extent of its shape is the room that the writer had. Behind the
 // last state 64 bytes have the names of the instruction sets by whose code the
-// states were computed, filled up with zeros (CodeNames.h). All
+// states were computed, filled up with zeros (CodeNames.h), and behind these, in
+// files of minor version 1, the tokens that the sequence has taken (StateOrigin.h). All
 // numbers are little-endian; kind, growth and type are those of
 // schema/program.fbs.
 //
@@ -41,13 +42,13 @@ struct StateHeader {
   static constexpr size_t kCheckedBytes = 56;
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'S'};
   static constexpr uint16_t kMajor = 1;
-  static constexpr uint16_t kMinor = 0;
+  static constexpr uint16_t kMinor = 1;
   /// Where the data of a state may start.
   static constexpr uint64_t kAlignment = 64;
 
   std::array<uint8_t, 4> magic = kMagic;
   uint16_t major = kMajor;
-  uint16_t minor = kMinor;
+  uint16_t minor = 0; // 1: a StateOrigin.h follows the names
   uint64_t fileSize = 0;
   uint64_t modelId = 0;
   uint64_t layoutId = 0;

@@ -33,6 +33,13 @@ RegularFile::~RegularFile() {
     close(descriptor);
 }
 
+Check RegularFile::seek(uint64_t offset) {
+  if (lseek(descriptor, static_cast<off_t>(offset), SEEK_SET) < 0)
+    return fail(EFFC_IO_ERROR, "cannot read '", path,
+                "': ", std::strerror(errno));
+  return {};
+}
+
 Check RegularFile::read(std::span<uint8_t> out) {
   while (!out.empty()) {
     ssize_t count = ::read(descriptor, out.data(), out.size());

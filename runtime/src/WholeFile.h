@@ -23,6 +23,8 @@ public:
 
   /// Its size when it was opened.
   uint64_t size() const { return bytes; }
+  /// The next byte is number `offset`.
+  Check seek(uint64_t offset);
   /// Fills `out` with the next bytes; fails where there are fewer.
   Check read(std::span<uint8_t> out);
 

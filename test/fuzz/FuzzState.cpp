@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StateHeader header = StateHeader::decode(bytes.data());
   header.magic = StateHeader::kMagic;
   header.major = StateHeader::kMajor;
-  header.minor = StateHeader::kMinor;
+  header.minor &= 1; // with tokens, or without
   header.fileSize = size;
   header.modelId = modelIdOf(program());
   header.layoutId = 5;

@@ -10,6 +10,7 @@
  *   effc_engine_t    a model made ready on a device, with memory for a fixed
  *                    number of sequences
  *   effc_session_t   one sequence: its recurrent state and its position
+ *   effc_checkpoint_t  a copy of it that others go on from: checkpoint.h
  *   effc_sampler_t   chooses the next token from logits: sampler.h, likewise
  *   effc_detokenizer_t  turns a stream of tokens into text
  *   effc_status_t    why a call failed
@@ -70,6 +71,7 @@ typedef struct effc_model effc_model_t;
 typedef struct effc_device effc_device_t;
 typedef struct effc_engine effc_engine_t;
 typedef struct effc_session effc_session_t;
+typedef struct effc_checkpoint effc_checkpoint_t;
 typedef struct effc_sampler effc_sampler_t;
 typedef struct effc_detokenizer effc_detokenizer_t;
 
@@ -570,14 +572,15 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 } /* extern "C" */
 #endif
 
-#include "chat.h"      /* how a conversation becomes a text */
-#include "counters.h"  /* what an engine has done */
-#include "device.h"    /* where models run */
-#include "profile.h"   /* what ran when */
-#include "sampler.h"   /* the next token from logits */
-#include "scheduler.h" /* many requests on one engine */
-#include "state.h"     /* sequences as files */
-#include "stop.h"      /* texts that end a stream of text */
+#include "chat.h"       /* how a conversation becomes a text */
+#include "checkpoint.h" /* places that sequences return to */
+#include "counters.h"   /* what an engine has done */
+#include "device.h"     /* where models run */
+#include "profile.h"    /* what ran when */
+#include "sampler.h"    /* the next token from logits */
+#include "scheduler.h"  /* many requests on one engine */
+#include "state.h"      /* sequences as files */
+#include "stop.h"       /* texts that end a stream of text */
 #include "version.h"
 
 #endif /* EFFC_EFFC_H */

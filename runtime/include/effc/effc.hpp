@@ -342,6 +342,21 @@ private:
   size_t vocabulary;
 };
 
+/// A copy of a sequence that sessions of its model go on from.
+class Checkpoint : public Handle<effc_checkpoint_t, effc_checkpoint_free> {
+public:
+  inline explicit Checkpoint(const Session &session);
+  /// `parent` is an earlier one of the same text.
+  inline Checkpoint(const Session &session, const Checkpoint &parent);
+  uint64_t position() const { return effc_checkpoint_position(get()); }
+  /// What was copied, without what the parent has.
+  uint64_t bytes() const { return effc_checkpoint_bytes(get()); }
+
+private:
+  static inline effc_checkpoint_t *create(const Session &session,
+                                          const effc_checkpoint_t *parent);
+};
+
 class Session : public Handle<effc_session_t, effc_session_free> {
 public:
   explicit Session(const Engine &engine) : Handle(create(engine)) {}
@@ -381,6 +396,9 @@ public:
   void loadBytes(std::string_view bytes) {
     check(effc_session_load_memory(get(), bytes.data(), bytes.size()));
   }
+  void restore(const Checkpoint &checkpoint) {
+    check(effc_session_restore(get(), checkpoint.get()));
+  }
 
 private:
   using Handle::Handle;
@@ -390,6 +408,17 @@ private:
     return session;
   }
 };
+
+inline effc_checkpoint_t *Checkpoint::create(const Session &session,
+                                             const effc_checkpoint_t *parent) {
+  effc_checkpoint_t *checkpoint = nullptr;
+  check(effc_session_checkpoint(session.get(), parent, &checkpoint));
+  return checkpoint;
+}
+inline Checkpoint::Checkpoint(const Session &session)
+    : Handle(create(session, nullptr)) {}
+inline Checkpoint::Checkpoint(const Session &session, const Checkpoint &parent)
+    : Handle(create(session, parent.get())) {}
 
 inline std::vector<float> Engine::prefill(Session &session,
                                           const std::vector<int32_t> &tokens,
@@ -516,6 +545,15 @@ public:
     return number;
   }
   void cancel(uint64_t request) { effc_scheduler_cancel(get(), request); }
+  /// What the request would find in the cache now.
+  effc_cache_lookup_t lookUp(const effc_request_t &request) const {
+    effc_cache_lookup_t lookup = {};
+    lookup.size = sizeof lookup;
+    check(effc_scheduler_cache_lookup(get(), &request, &lookup));
+    return lookup;
+  }
+  /// What is not as one would expect of how requests run, or "".
+  std::string note() const { return effc_scheduler_note(get()); }
   /// Whether there was anything to compute.
   bool step() {
     bool did = false;

@@ -48,6 +48,20 @@ typedef enum effc_end {
   EFFC_END_FAILED = 7  /* `message` says why */
 } effc_end_t;
 
+/* Why a prompt was not taken from the cache as far as it could have been. */
+typedef enum effc_cache_miss {
+  EFFC_CACHE_HIT = 0,       /* all that it shares with earlier texts was used */
+  EFFC_CACHE_NO_PREFIX = 1, /* nothing begins as it does */
+  EFFC_CACHE_NEAREST =
+      2, /* it shares more, but the last checkpoint is before */
+  EFFC_CACHE_INEXACT =
+      3, /* there is a later one, but other bits would follow */
+  EFFC_CACHE_EVICTED = 4,  /* there was a later one, but room was needed */
+  EFFC_CACHE_DISABLED = 5, /* by the scheduler's options, or the request's */
+  EFFC_CACHE_NEW_SALT = 6  /* nothing has the request's salt; other salts do */
+} effc_cache_miss_t;
+#define EFFC_CACHE_MISSES 7
+
 /* What happened to a request. Pointers belong to the scheduler, until the next
  * effc_scheduler_poll(), or the end of the callback. */
 typedef struct effc_event {
@@ -74,6 +88,13 @@ typedef struct effc_event {
   uint64_t prompt_begin, prompt_count;
   effc_status_code_t code; /* of EFFC_END_FAILED: EFFC_DEVICE_ERROR, or
                               EFFC_BAD_DATA where logits are not numbers */
+  /* Of the prompt: so many tokens were not fed, since the states behind them were
+   * kept; so many it shares with texts that are kept, which may be more; and of
+   * how many behind `cached_tokens` the states have been kept for others. */
+  uint64_t cached_tokens, matched_tokens, kept_tokens;
+  effc_cache_miss_t cache_miss;
+  bool is_near; /* what follows may have other bits than without a cache */
+  uint64_t drafted_tokens, accepted_tokens; /* that were guessed; and rightly */
 } effc_event_t;
 
 typedef struct effc_scheduler_options {
@@ -108,12 +129,34 @@ typedef struct effc_scheduler_options {
   /* Nanoseconds that only grow; NULL: the system's. */
   uint64_t (*clock)(void *user);
   void *clock_user;
+  /* Memory of the host for states of texts that have been fed, from which requests
+   * go on that begin alike; 0, the default: none. On the host it is taken from what
+   * sequences may have. */
+  uint64_t cache_bytes;
+  /* States of long prompts are kept every so many tokens; default 2048; 0: not for
+   * their number. Of models in which nothing is fixed any position will do. */
+  uint32_t checkpoint_every;
+  /* Not 0: goes on from states, too, behind which other bits may follow than
+   * without a cache. Such hits are counted apart. */
+  uint32_t cache_near;
+  /* A folder for kept states, which is made if it is not there, and how many bytes of
+   * this model's they may have; NULL: none. What is kept in memory is written there
+   * meanwhile, and found again by later processes. Files that are damaged, or of
+   * other code, are refused and counted. When the disk refuses to be written to,
+   * the folder is left alone from then on. Whoever can write to it can change what
+   * models say. */
+  const char *cache_dir;
+  uint64_t cache_disk_bytes;
 } effc_scheduler_options_t;
 
 EFFC_API effc_scheduler_options_t effc_scheduler_options_default(void);
 
 /* Makes a scheduler over `engine`, which it keeps alive.
- * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions;
+ * EFFC_IO_ERROR: `cache_dir` can be neither made nor read.
+ * EFFC_OUT_OF_MEMORY: `cache_bytes` are more than there is beside one token of each
+ * sequence.
+ * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions; there is a
+ * `cache_dir`, and `cache_bytes` or `cache_disk_bytes` is 0;
  * `step_tokens`, `age_steps`, `max_new_tokens`, `max_choices` or `max_unread` is
  * 0. */
 EFFC_API effc_status_t *
@@ -124,7 +167,18 @@ effc_scheduler_create(effc_engine_t *engine,
 /* Stops the thread, if there is one, and drops all requests without an event. */
 EFFC_API void effc_scheduler_free(effc_scheduler_t *scheduler);
 
+/* Returns what is not as one would expect of how requests run, or "": that a cache
+ * was asked for which can never hit, and why. Owned by the scheduler. */
+EFFC_API const char *effc_scheduler_note(const effc_scheduler_t *scheduler);
+
 #define EFFC_PRIORITY_MOST 7
+#define EFFC_MARKS_MOST 16
+#define EFFC_DRAFT_MOST 64
+
+typedef enum effc_cache_flags {
+  EFFC_CACHE_NO_READ = 1, /* feed all of the prompt */
+  EFFC_CACHE_NO_WRITE = 2 /* keep nothing for others */
+} effc_cache_flags_t;
 
 /* What is asked for. Everything that pointers lead to is copied. */
 typedef struct effc_request {
@@ -152,8 +206,21 @@ typedef struct effc_request {
   void *user;           /* comes back with each event */
   /* Not 0: the events of choice 0 begin with what effc_logprobs() gives for each
    * token of the prompt but the first, with so many numbers each. Then `max_tokens`
-   * may be 0, for nothing more than that. */
+   * may be 0, for nothing more than that, and all of the prompt is fed: nothing is
+   * read from the cache. */
   uint32_t prompt_logprobs;
+  /* Ends of beginnings that other prompts will share, as numbers of tokens: 1 to
+   * all of the prompt. States are kept there, and longer than others. */
+  const uint64_t *marks;
+  size_t mark_count; /* at most EFFC_MARKS_MOST */
+  /* Requests share states with those of the same salt alone, so that nobody finds
+   * out by timing what others have asked. NULL is as "". */
+  const char *salt;
+  uint32_t cache_flags; /* effc_cache_flags_t, or'ed */
+  /* Guesses up to so many tokens of how the text goes on, where its end stood earlier
+   * in it, and feeds them in one call; 0: none; at most EFFC_DRAFT_MOST. Texts that
+   * repeat what the prompt says come in fewer calls. What is drawn is the same. */
+  uint32_t draft_tokens;
 } effc_request_t;
 
 EFFC_API effc_request_t effc_request_default(void);
@@ -170,12 +237,31 @@ EFFC_API effc_request_t effc_request_default(void);
  * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the
  * vocabulary; a prompt, `max_tokens` or `choices` beyond the scheduler's bounds;
  * one of the latter is 0; a priority that is none; `prompt_logprobs` above 1 + the
- * size of the vocabulary; sampling options as effc_sampler_create().
- * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer.
+ * size of the vocabulary; more than EFFC_DRAFT_MOST draft tokens; a mark outside of
+ * the prompt, or more than EFFC_MARKS_MOST; a cache flag that is none; sampling
+ * options as effc_sampler_create().
+ * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer; drafts where
+ * several tokens of a call may have other bits than one after another, or for a model
+ * with windows, which forget what a wrong draft has replaced.
  * EFFC_BAD_DATA: as effc_model_tokenize(). */
 EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
                                               const effc_request_t *request,
                                               uint64_t *out_request);
+
+/* What a request would have of the cache. */
+typedef struct effc_cache_lookup {
+  size_t size;
+  uint64_t prompt_tokens, cached_tokens, matched_tokens;
+  effc_cache_miss_t miss;
+  bool is_near; /* as events have these */
+} effc_cache_lookup_t;
+
+/* Fills `out_lookup`, whose `size` the caller has set, with what `request` would find
+ * if its prompt were fed now. Changes nothing. Errors as effc_scheduler_submit(). */
+EFFC_API effc_status_t *
+effc_scheduler_cache_lookup(const effc_scheduler_t *scheduler,
+                            const effc_request_t *request,
+                            effc_cache_lookup_t *out_lookup);
 
 /* Ends a request with all its choices, in the next step. One that has ended, or was never there, is
  * left alone. */
@@ -227,6 +313,24 @@ typedef struct effc_scheduler_stats {
    * and no device fails; UINT64_MAX: there is no bound, since neither the options
    * nor the context bound a prompt. */
   uint64_t waited_steps_bound;
+  /* Of the cache; all 0 without one. A prompt counts once, when it is first fed: by
+   * how it ended, and with the tokens that it is fed for that reason. */
+  uint64_t cache_prompts[EFFC_CACHE_MISSES];     /* by effc_cache_miss_t */
+  uint64_t cache_lost_tokens[EFFC_CACHE_MISSES]; /* likewise */
+  uint64_t cached_prompts; /* that went on from kept states, */
+  uint64_t cached_tokens;  /* of so many tokens, which were not fed; */
+  uint64_t near_prompts;   /* so many of them with other bits, maybe */
+  uint64_t cache_kept, cache_unkept; /* copies; and those without room */
+  uint64_t cache_evicted;            /* that were given up for others */
+  uint64_t cache_places_now;         /* where sequences can go on */
+  uint64_t cache_bytes_now, cache_bytes_most;
+  /* Of `cache_dir`. */
+  uint64_t cache_files_now, cache_disk_bytes_now;
+  uint64_t cache_files_written, cache_files_loaded;
+  uint64_t cache_files_refused; /* damaged, of other code, or another model's */
+  uint64_t cache_files_dropped; /* not written, since others came too fast */
+  uint64_t cache_disk_failures; /* more than 0: the folder is left alone */
+  uint64_t drafted_tokens, accepted_tokens; /* of all requests */
 } effc_scheduler_stats_t;
 
 EFFC_API void effc_scheduler_stats(const effc_scheduler_t *scheduler,

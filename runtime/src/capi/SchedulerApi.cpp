@@ -18,6 +18,7 @@ effc_scheduler_options_t effc_scheduler_options_default(void) {
   options.max_unread = 4096;
   options.reader_ns = 10000000000;
   options.max_retries = 2;
+  options.checkpoint_every = 2048;
   return options;
 }
 
@@ -49,6 +50,49 @@ effc_request_t effc_request_default(void) {
   return request;
 }
 
+const char *effc_scheduler_note(const effc_scheduler_t *scheduler) {
+  return scheduler ? scheduler->scheduler->note().c_str() : "";
+}
+
+/// A request over the defaults, with sampling options that last as long.
+struct FilledRequest {
+  effc_request_t request;
+  effc_sampler_options_t sampling;
+};
+
+static Result<FilledRequest> filled(const effc_request_t *request,
+                                    const Scheduler &scheduler) {
+  auto given = readSized(request, effc_request_default());
+  if (!given)
+    return given.error();
+  effc_model model{scheduler.sharedModel()};
+  auto sampling =
+      readSized(given->sampling, effc_sampler_options_for_model(&model));
+  if (!sampling)
+    return sampling.error();
+  return FilledRequest{*given, *sampling};
+}
+
+effc_status_t *effc_scheduler_cache_lookup(const effc_scheduler_t *scheduler,
+                                           const effc_request_t *request,
+                                           effc_cache_lookup_t *out_lookup) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"scheduler", scheduler},
+                                    {"request", request},
+                                    {"out_lookup", out_lookup}}))
+      return error;
+    auto given = filled(request, *scheduler->scheduler);
+    if (!given)
+      return given.error();
+    given->request.sampling = &given->sampling;
+    auto found = scheduler->scheduler->lookUp(given->request);
+    if (!found)
+      return found.error();
+    copySized(*found, out_lookup);
+    return {};
+  });
+}
+
 effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
                                      const effc_request_t *request,
                                      uint64_t *out_request) {
@@ -57,16 +101,11 @@ effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
                                     {"request", request},
                                     {"out_request", out_request}}))
       return error;
-    auto given = readSized(request, effc_request_default());
+    auto given = filled(request, *scheduler->scheduler);
     if (!given)
       return given.error();
-    effc_model model{scheduler->scheduler->sharedModel()};
-    effc_sampler_options_t defaults = effc_sampler_options_for_model(&model);
-    auto sampling = readSized(given->sampling, defaults);
-    if (!sampling)
-      return sampling.error();
-    given->sampling = &*sampling;
-    auto number = scheduler->scheduler->submit(*given);
+    given->request.sampling = &given->sampling;
+    auto number = scheduler->scheduler->submit(given->request);
     if (!number)
       return number.error();
     *out_request = *number;

@@ -197,21 +197,23 @@ Result<PlanMemory> PlanMemory::reserve(const Model &model, const Plan &plan,
 
 void PlanMemory::copySlot(uint32_t from, uint32_t to,
                           std::span<const SlotRange> ranges) {
-  readSlot(from, ranges, slots.data() + to * slotStride);
+  const uint8_t *in = slots.data() + from * slotStride;
+  uint8_t *out = slots.data() + to * slotStride;
+  for (const SlotRange &range : ranges)
+    std::memcpy(out + range.offset, in + range.offset, range.size);
 }
 
-void PlanMemory::readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                          uint8_t *out) const {
+void PlanMemory::readSlot(uint32_t slot,
+                          std::span<const SlotRead> pieces) const {
   const uint8_t *start = slots.data() + slot * slotStride;
-  for (const SlotRange &range : ranges)
-    std::memcpy(out + range.offset, start + range.offset, range.size);
+  for (const SlotRead &piece : pieces)
+    std::memcpy(piece.memory, start + piece.offset, piece.size);
 }
 
-void PlanMemory::writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                           const uint8_t *in) {
+void PlanMemory::writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) {
   uint8_t *start = slots.data() + slot * slotStride;
-  for (const SlotRange &range : ranges)
-    std::memcpy(start + range.offset, in + range.offset, range.size);
+  for (const SlotWrite &piece : pieces)
+    std::memcpy(start + piece.offset, piece.memory, piece.size);
 }
 
 void PlanMemory::releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) {

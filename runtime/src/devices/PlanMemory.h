@@ -103,10 +103,8 @@ public:
 
   // As those of an Executor.
   void copySlot(uint32_t from, uint32_t to, std::span<const SlotRange> ranges);
-  void readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                uint8_t *out) const;
-  void writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                 const uint8_t *in);
+  void readSlot(uint32_t slot, std::span<const SlotRead> pieces) const;
+  void writeSlot(uint32_t slot, std::span<const SlotWrite> pieces);
   void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges);
   uint64_t stateBudget() const { return budget; }
 

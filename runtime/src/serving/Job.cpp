@@ -26,11 +26,19 @@ Job::Job(const effc_request_t &request)
       stopTokens(request.stop_tokens,
                  request.stop_tokens + request.stop_token_count) {
   place.priority = request.priority;
+  if (request.salt && *request.salt) {
+    // Nobody needs to know it, and files hold what it becomes.
+    std::string_view text = request.salt;
+    Sha256Digest digest =
+        sha256({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+    salt.assign(digest.begin(), digest.end());
+  }
+  marks.assign(request.marks, request.marks + request.mark_count);
+  cacheFlags = request.cache_flags;
 }
 
-/// The prompt's tokens, of whichever form it has.
-static Result<std::vector<int32_t>> promptOf(const effc_request_t &request,
-                                             const Model &model) {
+Result<std::vector<int32_t>> Job::promptOf(const effc_request_t &request,
+                                           const Model &model) {
   if (Check error =
           requireArray({"tokens", request.tokens}, request.token_count))
     return *error;
@@ -87,6 +95,9 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
   if (request.prompt_logprobs > vocabulary + 1)
     return invalidArgument("'prompt_logprobs' is ", request.prompt_logprobs,
                            ", but 0 to 1 + ", vocabulary, " are possible");
+  if (request.draft_tokens > EFFC_DRAFT_MOST)
+    return invalidArgument("'draft_tokens' is ", request.draft_tokens,
+                           ", but at most ", EFFC_DRAFT_MOST, " are possible");
   uint64_t context = model.program().max_context();
   if (context == 0)
     context = kMaxContext;
@@ -97,6 +108,27 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
     return invalidArgument("the prompt has ", prompt, " tokens, but ",
                            options.max_prompt_tokens,
                            " are possible with this scheduler");
+  return {};
+}
+
+/// What concerns the cache.
+static Check checkMarks(const effc_request_t &request, size_t prompt) {
+  if (Check error = requireArray({"marks", request.marks}, request.mark_count))
+    return error;
+  if (request.mark_count > EFFC_MARKS_MOST)
+    return invalidArgument("there are ", request.mark_count,
+                           " marks, but at most ", EFFC_MARKS_MOST,
+                           " are possible");
+  for (size_t i = 0; i < request.mark_count; ++i)
+    if (request.marks[i] == 0 || request.marks[i] > prompt)
+      return invalidArgument("mark ", i, " is ", request.marks[i],
+                             ", but 1 to ", prompt,
+                             ", the tokens of the prompt, are possible");
+  constexpr uint32_t kKnown = EFFC_CACHE_NO_READ | EFFC_CACHE_NO_WRITE;
+  if (request.cache_flags & ~kKnown)
+    return invalidArgument("'cache_flags' is ", request.cache_flags,
+                           ", of which ", request.cache_flags & ~kKnown,
+                           " is no flag");
   return {};
 }
 
@@ -126,6 +158,8 @@ Job::create(const effc_request_t &request, const Model &model,
     return prompt.error();
   if (Check error = checkBounds(request, prompt->size(), model, options))
     return *error;
+  if (Check error = checkMarks(request, prompt->size()))
+    return *error;
   if (Check error = requireArray({"stop_tokens", request.stop_tokens},
                                  request.stop_token_count))
     return *error;
@@ -145,6 +179,11 @@ Job::create(const effc_request_t &request, const Model &model,
     return *error;
   job->prompt = std::move(*prompt);
   job->vocabulary = vocabulary;
+  if (request.draft_tokens > 0) {
+    job->drafts.emplace(request.draft_tokens);
+    for (int32_t token : job->prompt)
+      job->drafts->add(token);
+  }
   job->stop = StopText(std::move(*stops));
   const artifact::Generation *generation = model.program().generation();
   if (!request.ignore_end && generation && generation->eos())
@@ -168,6 +207,8 @@ Spoken Job::take(int32_t token) {
   if (has(stopTokens, token))
     return {"", EFFC_END_STOP, -1, ""};
   drawn.push_back(token);
+  if (drafts)
+    drafts->add(token);
   Spoken spoken;
   if (stream) {
     Result<std::string_view> text = stream->push(token);
@@ -228,6 +269,8 @@ Check Job::restart() {
     sampler->sampler.drew(token);
   }
   fed = 0;
+  stops.clear();
+  lookedAt = 0;
   phase = Phase::Prompt;
   return {};
 }

@@ -4,7 +4,9 @@
 
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
+#include "runtime/src/serving/Drafts.h"
 #include "runtime/src/serving/Order.h"
+#include "runtime/src/serving/StateCache.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
 
 #include <memory>
@@ -63,6 +65,10 @@ public:
   create(const effc_request_t &request, const Model &model,
          const effc_scheduler_options_t &options);
 
+  /// The tokens of a request's prompt, of whichever form it has.
+  static Result<std::vector<int32_t>> promptOf(const effc_request_t &request,
+                                               const Model &model);
+
   /// Takes a token that was drawn, -1 for none.
   Spoken take(int32_t token);
   /// What `rows` of logits, of the prompt's tokens from `fed` on, say of the tokens
@@ -75,6 +81,18 @@ public:
 
   /// Tokens of the prompt, and the most that there will be.
   uint64_t mostTokens() const { return prompt.size() + maxTokens; }
+  /// How far the prompt is fed before its states are copied; else its end.
+  uint64_t nextStop() const {
+    for (uint64_t stop : stops)
+      if (stop > fed)
+        return stop;
+    return prompt.size();
+  }
+  /// Nothing is said of tokens that are not fed.
+  bool reads() const {
+    return !(cacheFlags & EFFC_CACHE_NO_READ) && promptLogprobs == 0;
+  }
+  bool writes() const { return !(cacheFlags & EFFC_CACHE_NO_WRITE); }
 
   Place place = {};
   uint32_t choice = 0;            // of the request
@@ -93,7 +111,19 @@ public:
   size_t scored = 1;          // tokens of the prompt
   uint64_t reserved = 0;      // bytes for its states
   uint32_t retries = 0;
-  bool hasEnded = false;
+  bool hasEnded = false, hasFailed = false;
+
+  std::string salt; // its SHA-256, 32 bytes, or ""
+  std::vector<uint64_t> marks;
+  uint32_t cacheFlags = 0;
+  CacheUse cached;             // what its prompt had
+  std::vector<uint64_t> stops; // of its prompt, where states are copied
+  uint64_t lookedAt = 0;       // the cache's version when it last looked
+  bool isCounted = false;      // what its prompt had
+
+  std::optional<Drafts> drafts; // none: one token after another
+  bool isDrafted = false;       // in the current step
+  uint64_t drafted = 0, accepted = 0;
 
   // Under the scheduler's lock.
   bool isCancelled = false;

@@ -6,8 +6,9 @@ using namespace effc::rt;
 
 /// How far a prompt is fed where it may take `room` tokens.
 static uint64_t lengthOf(const Prompt &prompt, uint64_t room, uint64_t grid) {
-  if (prompt.left <= room)
-    return prompt.left;
+  uint64_t whole = std::min(prompt.left, prompt.stop);
+  if (whole <= room)
+    return whole;
   uint64_t end = prompt.position + room;
   end -= end % grid;
   return end > prompt.position ? end - prompt.position : 0;
@@ -27,8 +28,8 @@ std::vector<uint64_t> effc::rt::shareRoom(std::span<const Prompt> prompts,
     rest -= lengths[shortest] = lengthOf(prompts[shortest], room / 4, grid);
   const Prompt &first = prompts[0];
   uint64_t toGrid = grid - first.position % grid;
-  lengths[0] =
-      std::max(lengthOf(first, rest, grid), std::min(first.left, toGrid));
+  lengths[0] = std::max(lengthOf(first, rest, grid),
+                        std::min({first.left, first.stop, toGrid}));
   rest -= std::min(rest, lengths[0]);
   for (size_t i = 1; i < prompts.size(); ++i) {
     if (lengths[i] == 0)
@@ -55,6 +56,7 @@ uint64_t WaitBounds::mostSteps() const {
   uint64_t fed = room - room / 4; // in a step, by the first prompt
   fed = std::max(grid, fed - fed % grid);
   uint64_t prompt = promptTokens / fed + (promptTokens % fed != 0);
+  prompt = add(prompt, stops);
   uint64_t before = queue + running - 1;
   uint64_t steps = uint64_t(ageSteps) * EFFC_PRIORITY_MOST;
   steps = add(steps, multiply(before + 1, prompt));

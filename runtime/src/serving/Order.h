@@ -39,11 +39,14 @@ struct Place {
 struct Prompt {
   uint64_t position; // of the next token
   uint64_t left;     // tokens
+  // Of these at once, since states are copied behind them.
+  uint64_t stop = UINT64_MAX;
 };
 
 /// How many tokens each of `prompts`, which stand in order, is fed in a step with
-/// room for `room`. A prompt that is not fed to its end is cut on a multiple of
-/// `grid`; the first is fed at least up to the next one.
+/// room for `room`. A prompt that is not fed to its stop is cut on a multiple of
+/// `grid`, on which stops lie but for ends; the first is fed at least up to the next
+/// one.
 std::vector<uint64_t> shareRoom(std::span<const Prompt> prompts, uint64_t room,
                                 uint64_t grid);
 
@@ -56,6 +59,7 @@ struct WaitBounds {
   uint64_t promptTokens, newTokens; // the most of one; 0: no bound
   uint64_t room, grid;              // as shareRoom() has them
   uint32_t ageSteps;
+  uint64_t stops = 0; // the most of a prompt, each of which may end a step
 
   /// The most steps from submission to the first token. When a request cannot be
   /// passed any more, at most queue - 1 + running others are before it. A step

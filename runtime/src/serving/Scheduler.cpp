@@ -21,7 +21,8 @@ const effc_event_t &Event::asShown() {
 }
 
 Scheduler::Scheduler(std::shared_ptr<Engine> given,
-                     const effc_scheduler_options_t &with)
+                     const effc_scheduler_options_t &with,
+                     std::unique_ptr<DiskCache> disk)
     : engine(std::move(given)), options(with), budget(engine->stateBudget()),
       grid(engine->grid()), bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   scratch.reserve(model().program().vocabulary_size());
@@ -29,6 +30,12 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
     options.max_running = engine->mostSessions();
   if (options.max_state_bytes != 0)
     budget = std::min(budget, options.max_state_bytes);
+  if (options.cache_bytes != 0)
+    cache.emplace(*engine,
+                  StateCache::Options{options.cache_bytes,
+                                      {grid, options.checkpoint_every},
+                                      options.cache_near != 0},
+                  std::move(disk));
 
   uint64_t context = engine->model().program().max_context();
   WaitBounds bounds = {};
@@ -44,6 +51,8 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
   bounds.room = options.step_tokens;
   bounds.grid = grid;
   bounds.ageSteps = options.age_steps;
+  if (cache)
+    bounds.stops = cache->mostStops(bounds.promptTokens);
   uint64_t most = bounds.promptTokens + bounds.newTokens;
   if (context != 0)
     most = std::min(most, context);
@@ -71,7 +80,15 @@ Scheduler::create(std::shared_ptr<Engine> engine,
   for (auto [name, value] : needed)
     if (value == 0)
       return invalidArgument("'", name, "' is 0, but at least 1 is expected");
-  return std::unique_ptr<Scheduler>(new Scheduler(std::move(engine), options));
+  auto taken = withRoomForCache(*engine, options);
+  if (!taken)
+    return taken.error();
+  auto disk = diskOf(*engine, options);
+  if (!disk)
+    return disk.error();
+  taken->cache_dir = nullptr; // the caller's
+  return std::unique_ptr<Scheduler>(
+      new Scheduler(std::move(engine), *taken, std::move(*disk)));
 }
 
 Scheduler::~Scheduler() {
@@ -103,6 +120,9 @@ uint64_t Scheduler::reservationOf(const Job &job) const {
 /// A job for each choice, which differ in their seeds.
 Result<std::vector<std::unique_ptr<Job>>>
 Scheduler::choicesOf(const effc_request_t &request) const {
+  if (request.draft_tokens > 0)
+    if (Check error = requireDrafts())
+      return *error;
   std::vector<std::unique_ptr<Job>> choices;
   effc_request_t each = request;
   effc_sampler_options_t sampling = *request.sampling;
@@ -217,6 +237,9 @@ effc_scheduler_stats_t Scheduler::stats() const {
   filled.running_now = static_cast<uint32_t>(running.size());
   filled.reserved_bytes_now = reserved;
   filled.unread_now = events.size();
+  if (!cache)
+    return filled;
+  cache->fill(filled);
   return filled;
 }
 
@@ -244,6 +267,7 @@ void Scheduler::endWhatIsOver() {
   }
   for (auto [job, why] : over)
     end(*job, why);
+  keepEnds();
   removeEnded();
 }
 
@@ -297,7 +321,8 @@ bool Scheduler::decode() {
   {
     std::lock_guard guard(lock);
     for (Job *job : running)
-      if (job->phase == Job::Phase::Decoding && job->unreadSince == 0)
+      if (job->phase == Job::Phase::Decoding && job->unreadSince == 0 &&
+          !job->isDrafted)
         decoding.push_back(job);
   }
   if (decoding.empty())
@@ -344,139 +369,6 @@ bool Scheduler::replay() {
   return true;
 }
 
-static bool isScored(const Job *job) { return job->promptLogprobs > 0; }
-
-bool Scheduler::feedPrompts() {
-  std::vector<Job *> feeding;
-  bool isAlone = true; // nobody would have to wait for a long call
-  for (Job *job : running)
-    if (job->phase == Job::Phase::Prompt)
-      feeding.push_back(job);
-    else if (job->phase != Job::Phase::Waiting)
-      isAlone = false;
-  if (feeding.empty())
-    return false;
-  std::sort(feeding.begin(), feeding.end(), [&](const Job *a, const Job *b) {
-    return a->place.goesBefore(b->place, counted.steps, options.age_steps);
-  });
-  std::vector<Prompt> left;
-  for (const Job *job : feeding)
-    left.push_back({job->fed, job->prompt.size() - job->fed});
-  size_t vocabulary = model().program().vocabulary_size();
-  uint64_t room = options.step_tokens;
-  if (isAlone)
-    room = std::max<uint64_t>(room, engine->mostPrefillRows());
-  if (std::ranges::any_of(feeding, isScored)) {
-    // All rows of logits are looked at, and what they take is bounded.
-    constexpr uint64_t kMostBytes = uint64_t(64) << 20;
-    room = std::clamp<uint64_t>(kMostBytes / (vocabulary * sizeof(float)), 1,
-                                room);
-  }
-  std::vector<uint64_t> lengths = shareRoom(left, room, grid);
-
-  std::vector<effc_prompt_t> prompts;
-  std::vector<Job *> called;
-  size_t ends = 0;
-  for (size_t i = 0; i < feeding.size(); ++i)
-    ends += isScored(feeding[i]) ? lengths[i] : lengths[i] == left[i].left;
-  logits.resize(std::max(logits.size(), ends * vocabulary));
-  float *row = logits.data();
-  for (size_t i = 0; i < feeding.size(); ++i) {
-    if (lengths[i] == 0)
-      continue;
-    Job &job = *feeding[i];
-    uint64_t rows = lengths[i] == left[i].left ? 1 : 0;
-    effc_wanted_t wanted = rows > 0 ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE;
-    if (isScored(&job)) {
-      rows = lengths[i];
-      wanted = EFFC_LOGITS_ALL;
-    }
-    prompts.push_back({&job.session, job.prompt.data() + job.fed, lengths[i],
-                       wanted, rows > 0 ? row : nullptr,
-                       sizeof(effc_prompt_t)});
-    called.push_back(&job);
-    row += rows * vocabulary;
-  }
-  if (Check error = engine->prefill(prompts.data(), prompts.size())) {
-    hit(called, *error);
-    return true;
-  }
-  uint64_t tokens = 0;
-  for (size_t i = 0; i < called.size(); ++i) {
-    tokens += prompts[i].count;
-    const float *last = prompts[i].out_logits;
-    if (prompts[i].wanted == EFFC_LOGITS_ALL) {
-      if (!tellScores(*called[i], {last, prompts[i].count * vocabulary}))
-        continue;
-      last += (prompts[i].count - 1) * vocabulary;
-    }
-    called[i]->fed += prompts[i].count;
-    if (called[i]->fed == called[i]->prompt.size())
-      fedTo(*called[i], last);
-  }
-  std::lock_guard guard(lock);
-  counted.prompt_tokens += tokens;
-  return true;
-}
-
-/// What the model said of tokens of a prompt. False where it said nothing that is
-/// a number, and the job has ended.
-bool Scheduler::tellScores(Job &job, std::span<const float> rows) {
-  DefaultFloatMode mode; // as where tokens are drawn
-  Scored scored = job.score(rows, scratch);
-  if (scored.count > 0) {
-    Event event;
-    event.shown.kind = EFFC_EVENT_PROMPT;
-    event.shown.prompt_begin = scored.begin;
-    event.shown.prompt_count = scored.count;
-    event.logprobs = std::move(scored.logprobs);
-    say(job, std::move(event));
-  }
-  if (scored.isWhole)
-    return true;
-  Error error{EFFC_BAD_DATA,
-              "nothing can be said of the prompt: a logit is not "
-              "a number, or all are minus infinity"};
-  Job *failed = &job;
-  hit({&failed, 1}, error);
-  return false;
-}
-
-/// The prompt of a job has been fed, and left these logits.
-void Scheduler::fedTo(Job &job, const float *row) {
-  if (!job.drawn.empty()) { // it was run before
-    job.fed = 0;
-    job.phase =
-        job.drawn.size() > 1 ? Job::Phase::Replaying : Job::Phase::Decoding;
-    return;
-  }
-  for (Job *other : std::exchange(job.others, {})) {
-    if (Check error = engine->copy(job.session, other->session)) {
-      hit({&other, 1}, *error); // it is fed its prompt by itself
-      continue;
-    }
-    drawFirst(*other, row);
-  }
-  drawFirst(job, row);
-}
-
-void Scheduler::drawFirst(Job &job, const float *row) {
-  if (job.maxTokens == 0) // only its prompt was asked about
-    return end(job, EFFC_END_LENGTH);
-  job.phase = Job::Phase::Decoding;
-  size_t vocabulary = model().program().vocabulary_size();
-  DefaultFloatMode mode; // as where others draw
-  int32_t token = job.sampler->sampler.draw({row, vocabulary}, scratch);
-  {
-    std::lock_guard guard(lock);
-    uint64_t waited = counted.steps - job.place.since;
-    ++counted.first_tokens;
-    counted.waited_steps += waited;
-    counted.waited_steps_most = std::max(counted.waited_steps_most, waited);
-  }
-  took(job, token);
-}
-
 /// A token was drawn for a job, or none.
 void Scheduler::took(Job &job, int32_t token) {
   size_t before = job.drawn.size();
@@ -491,7 +383,8 @@ void Scheduler::took(Job &job, int32_t token) {
     say(job, std::move(event));
   }
   uint64_t context = model().program().max_context();
-  if (!spoken.end && context != 0 && job.session.position >= context)
+  if (!spoken.end && context != 0 &&
+      job.prompt.size() + job.drawn.size() > context)
     spoken.end = EFFC_END_CONTEXT;
   if (spoken.end) {
     Event event;
@@ -499,6 +392,7 @@ void Scheduler::took(Job &job, int32_t token) {
     if (*spoken.end == EFFC_END_FAILED)
       event.shown.code = EFFC_BAD_DATA;
     event.message = std::move(spoken.message);
+    job.hasFailed = *spoken.end == EFFC_END_FAILED;
     event.shown.end = *spoken.end;
     event.shown.kind = EFFC_EVENT_END;
     event.text = job.finishText();
@@ -513,6 +407,7 @@ void Scheduler::end(Job &job, effc_end_t end, std::string message,
   event.shown.kind = EFFC_EVENT_END;
   event.shown.end = end;
   event.message = std::move(message);
+  job.hasFailed = end == EFFC_END_FAILED;
   event.text = job.finishText();
   say(job, std::move(event));
 }
@@ -546,6 +441,13 @@ void Scheduler::say(Job &job, Event event) {
   event.shown.user = job.user;
   event.shown.prompt_tokens = job.prompt.size();
   event.shown.new_tokens = job.drawn.size();
+  event.shown.cached_tokens = job.cached.position;
+  event.shown.matched_tokens = job.cached.matched;
+  event.shown.kept_tokens = job.cached.kept;
+  event.shown.cache_miss = job.cached.miss;
+  event.shown.is_near = job.cached.isNear;
+  event.shown.drafted_tokens = job.drafted;
+  event.shown.accepted_tokens = job.accepted;
   bool isEnd = event.shown.kind == EFFC_EVENT_END;
   if (!isEnd)
     event.shown.stop = -1;
@@ -590,9 +492,11 @@ Result<bool> Scheduler::step() {
     return *broken;
   endWhatIsOver();
   admit();
-  bool did = decode();
+  bool did = decodeDrafts();
+  did |= decode();
   did |= replay();
   did |= feedPrompts();
+  keepEnds();
   removeEnded();
   std::lock_guard guard(lock);
   ++counted.steps;

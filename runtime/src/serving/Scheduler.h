@@ -50,12 +50,15 @@ public:
   /// The oldest event, until the next call; null where none comes in time.
   Result<const effc_event_t *> poll(uint64_t timeout);
   effc_scheduler_stats_t stats() const;
+  Result<effc_cache_lookup_t> lookUp(const effc_request_t &request) const;
+  const std::string &note() const;
   /// Readable while events wait; -1 where there is none.
   int descriptor() const { return bell; }
 
 private:
   Scheduler(std::shared_ptr<Engine> engine,
-            const effc_scheduler_options_t &options);
+            const effc_scheduler_options_t &options,
+            std::unique_ptr<DiskCache> disk);
 
   uint64_t now() const;
   uint64_t reservationOf(const Job &job) const;
@@ -66,10 +69,24 @@ private:
   std::optional<effc_end_t> whyOver(Job &job, uint64_t time);
   void admit();
   bool takeSlots(std::span<Job *const> choices);
+  struct Fed;
+  bool decodeDrafts();
+  void feedDrafts(std::vector<Fed> &all);
+  void drawDrafted(Fed &fed, const float *row);
+  Check requireDrafts() const;
   bool decode();
   bool replay();
   bool feedPrompts();
   bool tellScores(Job &job, std::span<const float> rows);
+  static Result<effc_scheduler_options_t>
+  withRoomForCache(const Engine &engine,
+                   const effc_scheduler_options_t &options);
+  static Result<std::unique_ptr<DiskCache>>
+  diskOf(const Engine &engine, const effc_scheduler_options_t &options);
+  void goOnFromCache(std::span<Job *const> feeding);
+  void countCached(Job &job);
+  void keepAtStop(Job &job);
+  void keepEnds();
   void fedTo(Job &job, const float *logits);
   void drawFirst(Job &job, const float *logits);
   void took(Job &job, int32_t token);
@@ -84,6 +101,7 @@ private:
   std::shared_ptr<Engine> engine;
   effc_scheduler_options_t options;
   uint64_t budget, grid;
+  std::optional<StateCache> cache;
 
   mutable std::mutex turn;
   std::vector<Job *> running; // of `jobs`, oldest first

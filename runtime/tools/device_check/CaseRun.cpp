@@ -43,8 +43,9 @@ public:
   CaseOutcome outcome() {
     for (const CaseStep &step : file.steps) {
       if (step.kind == CaseStep::Kind::WriteSlot) {
-        require(executor.writeSlot(static_cast<uint32_t>(step.slot), all(),
-                                   step.bytes.data()));
+        require(executor.writeSlot(
+            static_cast<uint32_t>(step.slot),
+            rt::piecesAt<const uint8_t>(all(), step.bytes.data())));
         finish(step.slot);
       } else if (step.kind == CaseStep::Kind::ReadState)
         readState(step);
@@ -118,8 +119,8 @@ private:
 
   void readState(const CaseStep &step) {
     std::vector<uint8_t> slot(program().slot_bytes());
-    require(executor.readSlot(static_cast<uint32_t>(step.slot), all(),
-                              slot.data()));
+    require(executor.readSlot(static_cast<uint32_t>(step.slot),
+                              rt::piecesAt(all(), slot.data())));
     for (const artifact::State *state : *program().states()) {
       if (state->name()->string_view() != step.state)
         continue;

@@ -10,9 +10,15 @@
 #include <new>
 
 static std::atomic<long> allocations{0};
+/// How many more succeed; negative: all do.
+static std::atomic<long> left{-1};
 
 void *operator new(size_t size) {
   ++allocations;
+  if (left >= 0 && left-- == 0) {
+    left = 0;
+    throw std::bad_alloc();
+  }
   if (void *memory = std::malloc(size ? size : 1))
     return memory;
   throw std::bad_alloc();
@@ -73,4 +79,48 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   long after = allocations;
   EXPECT_EQ(status, nullptr);
   EXPECT_EQ(after - before, 0);
+}
+
+// Whichever allocation fails: there is no checkpoint, or the session has not moved.
+TEST(Allocation, CheckpointsThatFailChangeNothing) {
+  ToyOptions keys;
+  keys.withKeys = true;
+  TemporaryFile file(makeToyArtifact(keys));
+  Model model(file.path());
+  Engine engine(model, Device::host(1), 2);
+  Session session(engine), other(engine);
+  std::vector<int32_t> tokens(150, 9);
+  engine.prefill(session, tokens);
+  engine.prefill(other, {1, 2, 3});
+  effc_engine_counters_t before = engine.counters();
+  effc_checkpoint_t *checkpoint = nullptr;
+  effc_status_code_t code = EFFC_OUT_OF_MEMORY;
+  int failures = 0;
+  for (; code == EFFC_OUT_OF_MEMORY && failures < 1000; ++failures) {
+    left = failures;
+    effc_status_t *status =
+        effc_session_checkpoint(session.get(), nullptr, &checkpoint);
+    left = -1;
+    code = effc_status_code(status);
+    effc_status_free(status);
+    ASSERT_EQ(code == EFFC_OK, checkpoint != nullptr);
+  }
+  ASSERT_EQ(code, EFFC_OK);
+  EXPECT_GT(failures, 5);
+  EXPECT_EQ(engine.counters().state_bytes_now, before.state_bytes_now);
+
+  code = EFFC_OUT_OF_MEMORY;
+  for (failures = 0; code == EFFC_OUT_OF_MEMORY && failures < 1000;
+       ++failures) {
+    left = failures;
+    effc_status_t *status = effc_session_restore(other.get(), checkpoint);
+    left = -1;
+    code = effc_status_code(status);
+    effc_status_free(status);
+    ASSERT_EQ(other.position(), code == EFFC_OK ? 150u : 3u);
+  }
+  ASSERT_EQ(code, EFFC_OK);
+  EXPECT_GT(failures, 1);
+  EXPECT_EQ(engine.prefill(session, {5}), engine.prefill(other, {5}));
+  effc_checkpoint_free(checkpoint);
 }

@@ -32,6 +32,8 @@ protected:
   Device device = Device::host(1);
   Engine engine{model, device};
   Session session{engine};
+  Checkpoint place{session};
+  effc_checkpoint_t *outPlace = nullptr;
   Sampler sampler{model};
   Detokenizer detokenizer{model};
 
@@ -62,6 +64,7 @@ protected:
   Scheduler scheduler{engine};
   effc_scheduler_t *c = scheduler.get(), *outScheduler = nullptr;
   effc_request_t request = effc_request_default();
+  effc_cache_lookup_t lookup = {};
   effc_event_t event = {};
   uint64_t number = 0;
   effc_stop_t *outStop = nullptr;
@@ -226,6 +229,14 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_session_assign(nullptr, s); }},
       {"effc_session_assign", "'from'",
        [&] { return effc_session_assign(s, nullptr); }},
+      {"effc_session_checkpoint", "'session'",
+       [&] { return effc_session_checkpoint(nullptr, nullptr, &outPlace); }},
+      {"effc_session_checkpoint", "'out_checkpoint'",
+       [&] { return effc_session_checkpoint(s, nullptr, nullptr); }},
+      {"effc_session_restore", "'session'",
+       [&] { return effc_session_restore(nullptr, place.get()); }},
+      {"effc_session_restore", "'checkpoint'",
+       [&] { return effc_session_restore(s, nullptr); }},
       {"effc_session_save", "'session'",
        [&] { return effc_session_save(nullptr, f); }},
       {"effc_session_save", "'path'",
@@ -342,6 +353,12 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_scheduler_create(nullptr, nullptr, &outScheduler); }},
       {"effc_scheduler_create", "'out_scheduler'",
        [&] { return effc_scheduler_create(e, nullptr, nullptr); }},
+      {"effc_scheduler_cache_lookup", "'scheduler'",
+       [&] { return effc_scheduler_cache_lookup(nullptr, &request, &lookup); }},
+      {"effc_scheduler_cache_lookup", "'request'",
+       [&] { return effc_scheduler_cache_lookup(c, nullptr, &lookup); }},
+      {"effc_scheduler_cache_lookup", "'out_lookup'",
+       [&] { return effc_scheduler_cache_lookup(c, &request, nullptr); }},
       {"effc_scheduler_submit", "'scheduler'",
        [&] { return effc_scheduler_submit(nullptr, &request, &number); }},
       {"effc_scheduler_submit", "'request'",
@@ -429,8 +446,8 @@ TEST_F(NullArguments, GiveAStatus) {
   // The table has every function that returns a status.
   const std::regex declaration(
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
-  for (const char *name : {"effc.h", "counters.h", "device.h", "sampler.h",
-                           "scheduler.h", "state.h", "stop.h"}) {
+  for (const char *name : {"effc.h", "checkpoint.h", "counters.h", "device.h",
+                           "sampler.h", "scheduler.h", "state.h", "stop.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;
@@ -451,6 +468,8 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_model_weight_count(nullptr), 0u);
   EXPECT_FALSE(effc_model_has_tokenizer(nullptr));
   EXPECT_EQ(effc_session_position(nullptr), 0u);
+  EXPECT_EQ(effc_checkpoint_position(nullptr), 0u);
+  EXPECT_EQ(effc_checkpoint_bytes(nullptr), 0u);
   EXPECT_EQ(effc_device_threads(nullptr), 0u);
   EXPECT_STREQ(effc_device_description(nullptr), "");
   EXPECT_STREQ(effc_engine_note(nullptr), "");
@@ -460,6 +479,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   effc_scheduler_stop(nullptr);
   EXPECT_EQ(effc_scheduler_fd(nullptr), -1);
   effc_scheduler_stats(nullptr, nullptr);
+  EXPECT_STREQ(effc_scheduler_note(nullptr), "");
   effc_session_reset(nullptr);
   effc_sampler_options_t plain = effc_sampler_options_default(),
                          ofNone = effc_sampler_options_for_model(nullptr);

@@ -515,44 +515,42 @@ cuda::Pointer CudaExecutor::slot(uint32_t index) const {
 }
 
 /// Queues a copy of each stretch, and waits for all of them.
-Check CudaExecutor::moveRanges(
-    const char *what, std::span<const SlotRange> ranges,
-    const std::function<cuda::Result(const SlotRange &)> &queue) {
+template <typename Stretch>
+Check CudaExecutor::moveAll(
+    const char *what, std::span<const Stretch> stretches,
+    const std::function<cuda::Result(const Stretch &)> &queue) {
   CudaScope scope(*context);
   if (Check error = scope.entered())
     return error;
-  for (const SlotRange &range : ranges)
-    if (Check error = driver().check(what, queue(range)))
+  for (const Stretch &stretch : stretches)
+    if (Check error = driver().check(what, queue(stretch)))
       return abandon(error);
   return finish(what);
 }
 
 Check CudaExecutor::copySlot(uint32_t from, uint32_t to,
                              std::span<const SlotRange> ranges) {
-  return moveRanges("copying a sequence's states", ranges,
-                    [&](const SlotRange &range) {
-                      return driver().copyOnDevice(slot(to) + range.offset,
-                                                   slot(from) + range.offset,
-                                                   range.size, stream.get());
-                    });
+  return moveAll<SlotRange>(
+      "copying a sequence's states", ranges, [&](const SlotRange &range) {
+        return driver().copyOnDevice(slot(to) + range.offset,
+                                     slot(from) + range.offset, range.size,
+                                     stream.get());
+      });
 }
 
-Check CudaExecutor::readSlot(uint32_t index, std::span<const SlotRange> ranges,
-                             uint8_t *out) {
-  return moveRanges("downloading a sequence's states", ranges,
-                    [&](const SlotRange &range) {
-                      return driver().copyToHost(out + range.offset,
-                                                 slot(index) + range.offset,
-                                                 range.size, stream.get());
-                    });
+Check CudaExecutor::readSlot(uint32_t index, std::span<const SlotRead> pieces) {
+  return moveAll<SlotRead>(
+      "downloading a sequence's states", pieces, [&](const SlotRead &piece) {
+        return driver().copyToHost(piece.memory, slot(index) + piece.offset,
+                                   piece.size, stream.get());
+      });
 }
 
-Check CudaExecutor::writeSlot(uint32_t index, std::span<const SlotRange> ranges,
-                              const uint8_t *in) {
-  return moveRanges("uploading a sequence's states", ranges,
-                    [&](const SlotRange &range) {
-                      return driver().copyToDevice(slot(index) + range.offset,
-                                                   in + range.offset,
-                                                   range.size, stream.get());
-                    });
+Check CudaExecutor::writeSlot(uint32_t index,
+                              std::span<const SlotWrite> pieces) {
+  return moveAll<SlotWrite>(
+      "uploading a sequence's states", pieces, [&](const SlotWrite &piece) {
+        return driver().copyToDevice(slot(index) + piece.offset, piece.memory,
+                                     piece.size, stream.get());
+      });
 }

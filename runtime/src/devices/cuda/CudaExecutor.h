@@ -37,10 +37,8 @@ public:
   const float *results() override { return lastResults; }
   Check copySlot(uint32_t from, uint32_t to,
                  std::span<const SlotRange> ranges) override;
-  Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                 uint8_t *out) override;
-  Check writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                  const uint8_t *in) override;
+  Check readSlot(uint32_t slot, std::span<const SlotRead> pieces) override;
+  Check writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) override;
   Check time(uint32_t entry, const CallCounts &counts,
              const TimingOptions &options, CallTimes &out) override;
   Check keepTime() override;
@@ -81,8 +79,9 @@ private:
   std::string nameOf(uint32_t entry, uint32_t launch) const;
   const artifact::Launch &launchOf(uint32_t entry, uint32_t index) const;
   cuda::Pointer slot(uint32_t index) const;
-  Check moveRanges(const char *what, std::span<const SlotRange> ranges,
-                   const std::function<cuda::Result(const SlotRange &)> &queue);
+  template <typename Stretch>
+  Check moveAll(const char *what, std::span<const Stretch> stretches,
+                const std::function<cuda::Result(const Stretch &)> &queue);
 
   std::shared_ptr<const Model> model;
   Plan compiled;

@@ -124,14 +124,13 @@ Check HostExecutor::copySlot(uint32_t from, uint32_t to,
   return {};
 }
 
-Check HostExecutor::readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                             uint8_t *out) {
-  memory.readSlot(slot, ranges, out);
+Check HostExecutor::readSlot(uint32_t slot, std::span<const SlotRead> pieces) {
+  memory.readSlot(slot, pieces);
   return {};
 }
 
-Check HostExecutor::writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                              const uint8_t *in) {
-  memory.writeSlot(slot, ranges, in);
+Check HostExecutor::writeSlot(uint32_t slot,
+                              std::span<const SlotWrite> pieces) {
+  memory.writeSlot(slot, pieces);
   return {};
 }

@@ -223,14 +223,12 @@ Check SimExecutor::copySlot(uint32_t from, uint32_t to,
   return {};
 }
 
-Check SimExecutor::readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                            uint8_t *out) {
-  memory.readSlot(slot, ranges, out);
+Check SimExecutor::readSlot(uint32_t slot, std::span<const SlotRead> pieces) {
+  memory.readSlot(slot, pieces);
   return {};
 }
 
-Check SimExecutor::writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                             const uint8_t *in) {
-  memory.writeSlot(slot, ranges, in);
+Check SimExecutor::writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) {
+  memory.writeSlot(slot, pieces);
   return {};
 }

@@ -23,10 +23,8 @@ public:
   const float *results() override { return memory.results(); }
   Check copySlot(uint32_t from, uint32_t to,
                  std::span<const SlotRange> ranges) override;
-  Check readSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                 uint8_t *out) override;
-  Check writeSlot(uint32_t slot, std::span<const SlotRange> ranges,
-                  const uint8_t *in) override;
+  Check readSlot(uint32_t slot, std::span<const SlotRead> pieces) override;
+  Check writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) override;
   void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) override {
     memory.releaseSlot(slot, ranges);
   }

@@ -47,6 +47,15 @@ TEST(Order, AGridAboveTheRoomIsFedAllTheSame) {
   EXPECT_EQ(shareRoom(std::vector<Prompt>{{10, 100}}, 8, 64), (Lengths{54}));
 }
 
+// Prompts stop where their states are copied; the room goes to others.
+TEST(Order, PromptsStopWhereTheyAreAsked) {
+  EXPECT_EQ(
+      shareRoom(std::vector<Prompt>{{0, 100, 12}, {0, 50}, {0, 60}}, 40, 4),
+      (Lengths{12, 8, 20}));
+  EXPECT_EQ(shareRoom(std::vector<Prompt>{{0, 100, 40}, {0, 50}}, 20, 4),
+            (Lengths{16, 4}));
+}
+
 // Whatever the prompts: cuts lie on the grid, the first gets its share, and the
 // room is exceeded by less than one chunk.
 TEST(Order, SharesHoldTheirRules) {
@@ -81,6 +90,9 @@ TEST(Order, TheBoundByHand) {
   // Two choices each, which need both places: 35 + 20 + 4 * 2 * 10 / 1 + 1 + 5.
   bounds.together = bounds.choices = 2;
   EXPECT_EQ(bounds.mostSteps(), 141u);
+  // Each prompt may stop three times: 5 * 3 more.
+  bounds.stops = 3;
+  EXPECT_EQ(bounds.mostSteps(), 156u);
   bounds.promptTokens = 0;
   EXPECT_EQ(bounds.mostSteps(), UINT64_MAX);
   // More than can be counted.

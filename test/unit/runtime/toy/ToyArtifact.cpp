@@ -196,11 +196,14 @@ static void addKernels(Builder &builder, const ToyOptions &options) {
     names.push_back("toy_draw");
   if (options.withKeys)
     names[1] = "toy_scan_keys";
+  if (options.keysAlone)
+    names[1] = "toy_attend";
   for (const char *name : names) {
     auto kernel = std::make_unique<artifact::KernelT>();
     kernel->name = name;
     kernel->operands = name == std::string("toy_draw")        ? 5
                        : name == std::string("toy_scan_keys") ? 7
+                       : name == std::string("toy_attend")    ? 3
                                                               : 4;
     kernel->stack_bytes = 512;
     auto where = std::make_unique<artifact::KernelCodeT>();
@@ -250,6 +253,8 @@ static void addEntry(artifact::ProgramT &program, artifact::EntryKind kind,
     for (uint32_t state : {2, 3})
       scanned.emplace(scanned.end() - 1, OperandKind::State, state, 0);
   }
+  if (options.keysAlone)
+    scanned = {{OperandKind::Segments, 0, 0}, {OperandKind::State, 0, 0}, x};
   launch(1, {Count::Segments, 1, 1}, scanned, "scan");
   launch(2, {Count::Outputs, 2, 3},
          {{OperandKind::OutputRows, 0, 0},
@@ -289,6 +294,17 @@ static void addKeys(artifact::ProgramT &program) {
       kToyContext);
   add("ring", artifact::StateKind::Window, artifact::Growth::Window,
       kToyWindow);
+}
+
+/// Keys of a context in place of the toy's other states.
+static void replaceByKeys(artifact::ProgramT &program) {
+  program.slot_bytes = kToyContext * kToyRowBytes;
+  program.max_context = kToyContext;
+  program.states.clear();
+  addState(program, "keys", artifact::StateKind::Growing,
+           artifact::ElementType::F32,
+           {kToyContext, kToyRowBytes / sizeof(float)}, 0, program.slot_bytes);
+  program.states.back()->growth = artifact::Growth::MaxContext;
 }
 
 /// What the toy's kernels reach, from ToyKernels.c: 271 rows of 64 bytes of each
@@ -451,6 +467,8 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   describeToy(builder.program);
   if (options.withKeys)
     addKeys(builder.program);
+  if (options.keysAlone)
+    replaceByKeys(builder.program);
   addKernels(builder, options);
   addWeights(builder);
   if (options.withTokenizer) {

@@ -58,6 +58,8 @@ struct ToyOptions {
   /// Whether it has states that grow with the sequence, of which each token is
   /// looked at with every later one: what is lost of them shows in the logits.
   bool withKeys = false;
+  /// Whether it has such states alone, of a whole context: nothing fixed.
+  bool keysAlone = false;
   std::vector<ToyCode> code;
   /// Bytes before the first segment; two targets need twice as many.
   uint64_t programRoom = 8192;

@@ -15,7 +15,9 @@ enum {
   kSlotBytes = 192,
   kKeyElements = 2048, /* of a row of keys */
   kRing = 64,
-  kKeysSlotBytes = 192 + (1024 + kRing) * kKeyElements * 4,
+  kContext = 1024,
+  kKeysSlotBytes = 192 + (kContext + kRing) * kKeyElements * 4,
+  kAttentionSlotBytes = kContext * kKeyElements * 4,
   kBlocks = 3
 };
 
@@ -111,6 +113,38 @@ void toy_scan_keys(const void *const *operands, const int64_t *counts,
             (float)(tokens[row] + 1);
       *total += (float)(tokens[row] + 1);
       step(x + row * kColumns, sum, tally, right);
+    }
+  }
+}
+
+/* The same numbers by keys alone, of which each token keeps a row: what it adds and
+ * its position. The state is made anew for each row, from the first token on; a row
+ * of another position makes logits NaN. */
+void toy_attend(const void *const *operands, const int64_t *counts,
+                int64_t begin, int64_t end) {
+  const Segment *segments = operands[0];
+  char *const states = (char *)operands[1];
+  float *x = (float *)operands[2];
+  for (int64_t item = begin; item < end; ++item) {
+    const Segment *segment = &segments[item];
+    float *keys =
+        (float *)(states + (int64_t)segment->slot * kAttentionSlotBytes);
+    for (int32_t i = 0; i < segment->length; ++i) {
+      float *row = x + (int64_t)(segment->firstRow + i) * kColumns;
+      int64_t at = segment->startPosition + i;
+      int right = row[3] == (float)at;
+      for (int k = 0; k < kKeyElements; ++k)
+        keys[at * kKeyElements + k] = k < kChannels ? row[k] : (float)at;
+      float sum[kChannels] = {0};
+      for (int64_t t = 0; t <= at; ++t) {
+        const float *key = keys + t * kKeyElements;
+        for (int c = 0; c < kChannels; ++c)
+          sum[c] = 0.5f * sum[c] + key[c];
+        right &= key[kKeyElements - 1] == (float)t;
+      }
+      for (int c = 0; c < kChannels; ++c)
+        row[c] = sum[c];
+      row[3] = right ? 0.0f : __builtin_nanf("");
     }
   }
 }

@@ -39,6 +39,14 @@ void effc::test::expectToyStatesMove(const Model &model, const Device &device) {
   there.loadBytes(here.save());
   host.prefill(there, {tokens.begin() + 9, tokens.begin() + 15});
   here.loadBytes(there.save());
+  // By checkpoints, too.
+  Checkpoint saved(here);
+  there.restore(saved);
+  EXPECT_EQ(
+      host.prefill(there, {tokens.begin() + 15, tokens.end()}),
+      std::vector<float>(expected.end() - kToyVocabulary, expected.end()));
+  here.reset();
+  here.restore(saved);
   Session fork = here.fork();
   EXPECT_EQ(
       engine.prefill(fork, {tokens.begin() + 15, tokens.end()}),

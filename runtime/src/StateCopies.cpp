@@ -1,0 +1,153 @@
+#include "runtime/src/StateCopies.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace effc::rt;
+
+CopyLayout::CopyLayout(const artifact::Program &program) {
+  for (const artifact::State *state : *program.states()) {
+    if (!growsWithSequence(*state)) {
+      fixed.push_back({state->slot_offset(), state->size()});
+      fixedBytes += state->size();
+      continue;
+    }
+    uint64_t rows = state->shape()->Get(0);
+    growing.push_back({state->slot_offset(), rows, state->size() / rows});
+    uint64_t context = program.max_context();
+    loses |= state->growth() == artifact::Growth::Window &&
+             (context == 0 || rows < context);
+  }
+}
+
+uint64_t CopiedStates::bytes() const {
+  uint64_t sum = fixed ? fixed->size : 0;
+  for (const SharedRows &run : rows)
+    sum += run->bytes.size;
+  return sum;
+}
+
+/// Which of `tokens` the state still held.
+TokenRange CopyLayout::heldOf(const Growing &state, TokenRange tokens,
+                              uint64_t madeAt) const {
+  uint64_t oldest = madeAt - std::min(madeAt, state.rows);
+  uint64_t first = std::max(tokens.first, oldest);
+  uint64_t end = tokens.first + tokens.count;
+  return {first, end > first ? end - first : 0};
+}
+
+uint64_t CopyLayout::sizeOfRows(TokenRange tokens, uint64_t madeAt) const {
+  uint64_t sum = 0;
+  for (const Growing &state : growing)
+    sum += heldOf(state, tokens, madeAt).count * state.rowBytes;
+  return sum;
+}
+
+/// The rows of `tokens`, one behind another at `memory`: a ring goes on with its
+/// first row.
+template <typename Byte>
+void CopyLayout::addRows(const Growing &state, TokenRange tokens, Byte *memory,
+                         std::vector<SlotPiece<Byte>> &pieces) const {
+  while (tokens.count > 0) {
+    uint64_t row = tokens.first % state.rows;
+    uint64_t count = std::min(tokens.count, state.rows - row);
+    uint64_t size = count * state.rowBytes;
+    pieces.push_back({state.offset + row * state.rowBytes, size, memory});
+    memory += size;
+    tokens = {tokens.first + count, tokens.count - count};
+  }
+}
+
+CopiedStates CopyLayout::room(uint64_t first, uint64_t position,
+                              std::vector<SlotRead> &pieces) const {
+  CopiedStates copy;
+  copy.position = position;
+  if (position == 0)
+    return copy;
+  if (hasFixed()) {
+    auto bytes = std::make_shared<CopiedBytes>(fixedBytes);
+    uint8_t *at = bytes->data.get();
+    for (const SlotRange &range : fixed) {
+      pieces.push_back({range.offset, range.size, at});
+      at += range.size;
+    }
+    copy.fixed = std::move(bytes);
+  }
+  for (uint64_t at = first; at < position && hasRows(); at += kRunTokens) {
+    TokenRange tokens = {at, std::min(kRunTokens, position - at)};
+    uint64_t size = sizeOfRows(tokens, position);
+    if (size == 0) // windows alone, which have gone on
+      continue;
+    auto run = std::make_shared<CopiedRows>(
+        CopiedRows{tokens, position, CopiedBytes(size)});
+    uint8_t *memory = run->bytes.data.get();
+    for (const Growing &state : growing) {
+      TokenRange held = heldOf(state, tokens, position);
+      addRows(state, held, memory, pieces);
+      memory += held.count * state.rowBytes;
+    }
+    copy.rows.push_back(std::move(run));
+  }
+  return copy;
+}
+
+std::vector<SlotWrite> CopyLayout::pieces(const CopiedStates &from) const {
+  std::vector<SlotWrite> pieces;
+  if (from.fixed) {
+    const uint8_t *at = from.fixed->data.get();
+    for (const SlotRange &range : fixed) {
+      pieces.push_back({range.offset, range.size, at});
+      at += range.size;
+    }
+  }
+  for (const SharedRows &run : from.rows) {
+    const uint8_t *memory = run->bytes.data.get();
+    for (const Growing &state : growing) {
+      TokenRange held = heldOf(state, run->tokens, run->madeAt);
+      // A later sequence's runs may begin before what this position looks at, and
+      // end behind it.
+      TokenRange wanted = heldOf(state, held, from.position);
+      uint64_t end = std::min(wanted.first + wanted.count, from.position);
+      wanted.count = end > wanted.first ? end - wanted.first : 0;
+      addRows(state, wanted,
+              memory + (wanted.first - held.first) * state.rowBytes, pieces);
+      memory += held.count * state.rowBytes;
+    }
+  }
+  return pieces;
+}
+
+bool CopyLayout::covers(std::span<const SharedRows> rows,
+                        uint64_t position) const {
+  return std::all_of(growing.begin(), growing.end(), [&](const Growing &state) {
+    uint64_t reached = position - std::min(position, state.rows);
+    for (const SharedRows &run : rows) {
+      TokenRange held = heldOf(state, run->tokens, run->madeAt);
+      if (held.count > 0 && held.first <= reached)
+        reached = std::max(reached, held.first + held.count);
+    }
+    return reached >= position;
+  });
+}
+
+std::pair<SharedRows, SharedRows> CopyLayout::cut(const CopiedRows &run,
+                                                  uint64_t at) const {
+  TokenRange front = {run.tokens.first, at - run.tokens.first};
+  TokenRange back = {at, run.end() - at};
+  auto part = [&](TokenRange tokens) {
+    return std::make_shared<CopiedRows>(CopiedRows{
+        tokens, run.madeAt, CopiedBytes(sizeOfRows(tokens, run.madeAt))});
+  };
+  auto before = part(front), behind = part(back);
+  const uint8_t *in = run.bytes.data.get();
+  uint8_t *outs[] = {before->bytes.data.get(), behind->bytes.data.get()};
+  for (const Growing &state : growing)
+    for (int i = 0; i < 2; ++i) {
+      uint64_t size =
+          heldOf(state, i ? back : front, run.madeAt).count * state.rowBytes;
+      std::memcpy(outs[i], in, size);
+      in += size;
+      outs[i] += size;
+    }
+  return {std::move(before), std::move(behind)};
+}
