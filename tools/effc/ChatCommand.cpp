@@ -30,16 +30,20 @@ struct ChatOptions {
   DeviceChoice device;
   SamplingChoice sampling;
   int64_t newTokens = 4096;
-  bool stats = false, json = false;
+  bool keepState = false, stats = false, json = false;
 };
 
 /// A conversation, and what shows it.
 class ChatLoop {
 public:
   ChatLoop(const ChatOptions &options, Dialogue dialogue)
-      : options(options), dialogue(std::move(dialogue)), stats(options.stats) {}
+      : options(options), dialogue(std::move(dialogue)), stats(options.stats) {
+    if (options.conversation)
+      file.emplace(*options.conversation);
+  }
 
   void load();
+  void keepState();
   /// Answers one message; false where the user interrupted before there was a text.
   bool answer(const std::string &message);
   /// Reads messages and commands until the input or the user ends.
@@ -69,22 +73,37 @@ private:
 
   const ChatOptions &options;
   Dialogue dialogue;
+  std::optional<ChatFile> file; // of the conversation
   LineEditor editor;
   bool stats;
 };
 } // namespace
 
 void ChatLoop::load() {
-  if (options.conversation)
-    if (std::optional<Json> messages = readConversation(*options.conversation))
-      dialogue.setMessages(std::move(*messages));
+  if (file && file->isThere())
+    dialogue.setMessages(file->messages());
   if (options.system)
     dialogue.setSystem(*options.system);
+  std::optional<ChatFile::State> state = file ? file->state() : std::nullopt;
+  if (!state)
+    return;
+  // Without the state the conversation is read again, which is no loss but time.
+  try {
+    dialogue.loadState(state->path, std::move(state->tokens));
+  } catch (const std::exception &error) {
+    printNote("the conversation is read again: " + std::string(error.what()));
+  }
+}
+
+void ChatLoop::keepState() {
+  if (options.keepState)
+    file->writeState(
+        [&](const std::string &path) { return dialogue.saveState(path); });
 }
 
 void ChatLoop::keep() {
-  if (options.conversation)
-    writeConversation(*options.conversation, dialogue.messages());
+  if (file)
+    file->write(dialogue.messages());
 }
 
 void ChatLoop::report(const Turn &turn) {
@@ -187,7 +206,7 @@ bool ChatLoop::clear(const std::string &) {
 bool ChatLoop::save(const std::string &path) {
   if (path.empty())
     throw Failure("/save expects a file");
-  writeConversation(path, dialogue.messages());
+  ChatFile(path).write(dialogue.messages());
   return true;
 }
 
@@ -278,6 +297,8 @@ static void chat(const ChatOptions &options) {
   if (options.templateName && options.templateFile)
     throw UsageError("expects one of --template and --template-file, but got "
                      "both");
+  if (options.keepState && !options.conversation)
+    throw UsageError("--keep-state needs the file of --conversation");
   Model model = openModel(options.file, options.access);
   if (!model.hasTokenizer())
     throw Failure("'" + options.file +
@@ -291,9 +312,10 @@ static void chat(const ChatOptions &options) {
                                   std::move(settings)));
   loop.load();
   if (!options.message)
-    return loop.run();
-  if (!loop.answer(*options.message))
+    loop.run();
+  else if (!loop.answer(*options.message))
     throw Interrupted("");
+  loop.keepState();
 }
 
 void effc::cli::addChatCommand(CLI::App &app) {
@@ -312,6 +334,10 @@ void effc::cli::addChatCommand(CLI::App &app) {
                    "Go on with the conversation of this file, if it is there, "
                    "and keep it there after each answer")
       ->type_name("FILE");
+  command->add_flag("--keep-state", options->keepState,
+                    "Keep the state beside the file of --conversation, so that "
+                    "whoever goes on reads nothing again; it takes what a "
+                    "state file takes");
   command
       ->add_option("--system", options->system,
                    "What the model is told first; in place of the file's")

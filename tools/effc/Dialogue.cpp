@@ -136,3 +136,20 @@ void Dialogue::setSystem(const std::string &text) {
   if (!text.empty())
     all.insert(all.begin(), Json{{"role", "system"}, {"content", text}});
 }
+
+Tokens Dialogue::saveState(const std::string &path) const {
+  const Held &held = live ? *live : kept;
+  held.session.save(path);
+  return held.tokens;
+}
+
+void Dialogue::loadState(const std::string &path, Tokens tokens) {
+  Session loaded(engine);
+  loaded.load(path);
+  if (loaded.position() != tokens.size())
+    throw Failure("'" + path + "' holds " + std::to_string(loaded.position()) +
+                  " tokens, but " + std::to_string(tokens.size()) +
+                  " were expected");
+  kept.session.assign(loaded);
+  kept.tokens = std::move(tokens);
+}

@@ -56,6 +56,12 @@ public:
   const Json &messages() const { return all; }
   void setMessages(Json messages) { all = std::move(messages); }
 
+  /// Writes the state that the most has been read into, and returns its tokens.
+  Tokens saveState(const std::string &path) const;
+  /// Goes on from a state that holds `tokens`. Throws effc::Error or Failure where the
+  /// file has none such; then nothing has changed.
+  void loadState(const std::string &path, Tokens tokens);
+
 private:
   /// A sequence, and the tokens that it holds.
   struct Held {

@@ -142,6 +142,34 @@ TEST_F(Chatting, KeepsTheConversation) {
   EXPECT_EQ(files, 3u);
 }
 
+TEST_F(Chatting, KeepsTheState) {
+  std::string file = at("talk.json");
+  std::vector<std::string> keeping = {"--conversation", file, "--keep-state"};
+  std::vector<Json> together = answers("hello\nagain\nword\n");
+  answers("hello\n", "chat.effc", keeping);
+  std::vector<Json> second = answers("again\n", "chat.effc", keeping);
+  EXPECT_EQ(second[0]["content"], together[1]["content"]);
+  EXPECT_EQ(second[0]["read_tokens"], together[1]["read_tokens"]);
+  auto stateFiles = [&] {
+    std::vector<std::filesystem::path> found;
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".state")
+        found.push_back(entry.path());
+    return found;
+  };
+  ASSERT_EQ(stateFiles().size(), 1u); // that of before is gone
+  // One that is damaged, or gone, costs reading and nothing else.
+  std::filesystem::resize_file(stateFiles()[0], 50);
+  Finished done = chat({"word", "--json", "--conversation", file});
+  EXPECT_EQ(done.status, 0) << done.err;
+  EXPECT_NE(done.err.find("the conversation is read again: "),
+            std::string::npos);
+  Json third = Json::parse(done.out);
+  EXPECT_EQ(third["content"], together[2]["content"]);
+  EXPECT_EQ(third["read_tokens"], third["prompt_tokens"]);
+  EXPECT_EQ(chat({"x", "--keep-state"}).status, 2);
+}
+
 TEST_F(Chatting, ObeysCommands) {
   std::vector<Json> plain = answers("hello\nword\n");
   std::vector<Json> found =
