@@ -1,5 +1,6 @@
 #include "tools/effc-serve/Metrics.h"
 
+#include "tools/effc-serve/api/CacheReason.h"
 #include "tools/effc-serve/api/JsonText.h"
 
 #include <algorithm>
@@ -94,6 +95,22 @@ static constexpr Row kRows[] = {
     {"effc_replayed_requests_total", "counter",
      "Requests that ran again after a device had failed.",
      [](const Stats &s) { return double(s.retries); }},
+    {"effc_prefix_cache_hit_tokens_total", "counter",
+     "Tokens of prompts that were not fed, since their states were kept.",
+     [](const Stats &s) { return double(s.cached_tokens); }},
+    {"effc_prefix_cache_near_prompts_total", "counter",
+     "Prompts of these behind which other bits may follow.",
+     [](const Stats &s) { return double(s.near_prompts); }},
+    {"effc_prefix_cache_evictions_total", "counter",
+     "Kept states that were given up for others.",
+     [](const Stats &s) { return double(s.cache_evicted); }},
+    {"effc_prefix_cache_bytes", "gauge", "Bytes of memory of kept states.",
+     [](const Stats &s) { return double(s.cache_bytes_now); }},
+    {"effc_prefix_cache_disk_bytes", "gauge", "Bytes of their files.",
+     [](const Stats &s) { return double(s.cache_disk_bytes_now); }},
+    {"effc_prefix_cache_disk_failures_total", "counter",
+     "Failures of the disk, behind which it is left alone.",
+     [](const Stats &s) { return double(s.cache_disk_failures); }},
     {"effc_state_bytes", "gauge", "Bytes that are reserved for states.",
      [](const Stats &s) { return double(s.reserved_bytes_now); }},
 };
@@ -156,6 +173,19 @@ std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
     for (const EndName &end : kEnds)
       page.add("{" + labels[i] + ",reason=\"" + end.reason + "\"}",
                double(stats[i].ended[end.end]));
+
+  page.begin("effc_prefix_cache_prompts_total", "counter",
+             "Prompts, by why they had no more of the cache; hit: all.");
+  for (size_t i = 0; i < models.size(); ++i)
+    for (size_t miss = 0; miss < EFFC_CACHE_MISSES; ++miss)
+      page.add("{" + labels[i] + ",reason=\"" + kCacheReasons[miss] + "\"}",
+               double(stats[i].cache_prompts[miss]));
+  page.begin("effc_prefix_cache_lost_tokens_total", "counter",
+             "Tokens of prompts that were fed for each of these reasons.");
+  for (size_t i = 0; i < models.size(); ++i)
+    for (size_t miss = 0; miss < EFFC_CACHE_MISSES; ++miss)
+      page.add("{" + labels[i] + ",reason=\"" + kCacheReasons[miss] + "\"}",
+               double(stats[i].cache_lost_tokens[miss]));
 
   struct {
     const char *name, *help;

@@ -6,7 +6,9 @@
 #include "tools/terminal/SafeText.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 using namespace effc::cli;
@@ -68,6 +70,23 @@ static void declareLoad(CLI::App &app, Options &options) {
                  "Bytes that states may take, such as 8G; a request whose "
                  "states do not fit yet waits (default: what the machine has)")
       ->type_name("BYTES");
+  app.add_option("--cache-ram", options.cacheMemory,
+                 "Bytes of memory that keep states of earlier prompts, so that "
+                 "whoever begins alike reads what is new alone; 0: none "
+                 "(default: a quarter of what is free, at most 8G)")
+      ->type_name("BYTES");
+  app.add_option("--cache-dir", options.model.cacheFolder,
+                 "A folder where these states outlive the process")
+      ->type_name("DIR");
+  app.add_option("--cache-disk", options.cacheDisk,
+                 "Bytes that they may have there")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  app.add_option("--checkpoint-every", options.model.checkpointEvery,
+                 "Keep states of long prompts every so many tokens")
+      ->type_name("N")
+      ->check(wholeNumber(0, UINT32_MAX))
+      ->capture_default_str();
   app.add_option("--max-tokens-cap", options.model.mostNewTokens,
                  "New tokens that one answer may have, which bounds how long "
                  "others wait")
@@ -148,6 +167,19 @@ static std::vector<std::string> readKeys(const std::string &file) {
   return keys;
 }
 
+/// A quarter of the memory that nobody uses, in all models together.
+static uint64_t cacheByDefault(size_t models) {
+  constexpr uint64_t kMost = uint64_t(8) << 30;
+  std::ifstream stream("/proc/meminfo");
+  for (std::string line; std::getline(stream, line);)
+    if (line.starts_with("MemAvailable:"))
+      return std::min<uint64_t>(kMost,
+                                std::stoull(line.substr(line.find(':') + 1)) *
+                                    1024 / 4) /
+             models;
+  return 0;
+}
+
 static bool isUtf8(const std::string &text) {
   try {
     nlohmann::json(text).dump();
@@ -188,6 +220,11 @@ void Options::resolve() {
     service.gate.keys = readKeys(keyFile);
   if (!memory.empty())
     model.memory = parseBytes(memory);
+  model.cacheBytes = cacheMemory.empty() ? cacheByDefault(files.size())
+                                         : parseBytes(cacheMemory);
+  model.cacheDiskBytes = parseBytes(cacheDisk);
+  if (!model.cacheFolder.empty() && model.cacheBytes == 0)
+    throw UsageError("--cache-dir needs memory of --cache-ram as well");
   for (const std::string &host : service.gate.hosts)
     service.gate.anyHost |= host == "*";
   service.limits.bodyBytes = bodyBytes;

@@ -20,7 +20,7 @@ struct Options {
   ModelSettings model;
   ServiceSettings service;
   std::string address = "127.0.0.1", unixPath, portFile, keyFile, log = "text";
-  std::string memory;
+  std::string memory, cacheMemory, cacheDisk = "16G";
   uint16_t port = 8080;
   bool noAuth = false, noPage = false;
   uint64_t bodyBytes = uint64_t(8) << 20;

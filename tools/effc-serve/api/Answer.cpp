@@ -1,5 +1,6 @@
 #include "tools/effc-serve/api/Answer.h"
 
+#include "tools/effc-serve/api/CacheReason.h"
 #include "tools/effc-serve/api/JsonText.h"
 
 #include <ctime>
@@ -120,6 +121,8 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
   if (event.kind == EFFC_EVENT_TOKEN) {
     took(choice, event);
   } else {
+    if (event.choice == 0)
+      takeCached(event);
     choice.finish = finishOf(event.end);
     newTokens += event.new_tokens;
     if (!choice.finish) {
@@ -212,7 +215,20 @@ void Answer::appendUsage(std::string &out) const {
   appendNumber(out, newTokens);
   out += ",\"total_tokens\":";
   appendNumber(out, promptTokens + newTokens);
-  out += '}';
+  out += ",\"prompt_tokens_details\":{\"cached_tokens\":";
+  appendNumber(out, cached.tokens);
+  out += ",\"cache_write_tokens\":";
+  appendNumber(out, cached.kept);
+  out += "}}";
+}
+
+void Answer::takeCached(const effc_event_t &event) {
+  cached.tokens += event.cached_tokens;
+  cached.matched += event.matched_tokens;
+  cached.kept += event.kept_tokens;
+  cached.isNear |= event.is_near;
+  if (cached.miss == EFFC_CACHE_HIT)
+    cached.miss = event.cache_miss;
 }
 
 void Answer::appendExtension(std::string &out) const {
@@ -223,7 +239,14 @@ void Answer::appendExtension(std::string &out) const {
     out += i == 0 ? "" : ",";
     appendQuoted(out, asked.ignored[i]);
   }
-  out += "]}";
+  out += "],\"cache\":{\"hit\":";
+  appendNumber(out, cached.tokens);
+  out += ",\"matched\":";
+  appendNumber(out, cached.matched);
+  out += cached.isNear ? ",\"kind\":\"near\"" : ",\"kind\":\"exact\"";
+  out += ",\"reason\":\"";
+  out += cacheReason(cached.miss);
+  out += "\"}}";
 }
 
 void Answer::onDone() {

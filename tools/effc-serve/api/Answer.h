@@ -59,6 +59,7 @@ private:
   void appendLogprobs(std::string &out, Choice &choice);
   void appendUsage(std::string &out) const;
   void appendExtension(std::string &out) const;
+  void takeCached(const effc_event_t &event);
   void finishWhole();
   void endRequest(const char *reason, int status);
 
@@ -71,6 +72,13 @@ private:
   std::string head; // of each chunk, up to its choice
   std::string part; // scratch
   uint64_t promptTokens = 0, newTokens = 0;
+  /// What the prompts had of the cache of states, and of the first that could have
+  /// had more why.
+  struct {
+    uint64_t tokens = 0, matched = 0, kept = 0;
+    effc_cache_miss_t miss = EFFC_CACHE_HIT;
+    bool isNear = false;
+  } cached;
   Clock::time_point since;
   bool hasBegun = false, isOver = false;
 };

@@ -161,7 +161,10 @@ Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   Asked asked;
   asked.ignored = fields.ignored();
   readSampling(fields, model, asked.plan);
-  asked.plan.prompts.push_back(renderChat(fields, model).tokens);
+  ChatPrompt prompt = renderChat(fields, model);
+  if (prompt.messagesEnd > 0)
+    asked.plan.marks = {prompt.messagesEnd};
+  asked.plan.prompts.push_back(std::move(prompt.tokens));
   const char *field = fields.has("max_completion_tokens")
                           ? "max_completion_tokens"
                           : "max_tokens";

@@ -1,5 +1,7 @@
 #include "tools/effc-serve/engine/ChatPrompts.h"
 
+#include <algorithm>
+
 using namespace effc;
 using namespace effc::serve;
 using Json = nlohmann::json;
@@ -16,7 +18,8 @@ bool ChatPrompts::findWhetherPartsAreRead() const {
       {{{"role", "user"},
         {"content", Json::array({{{"type", "text"}, {"text", kWord}}})}}});
   try {
-    std::string text = renderedText(probe, nullptr);
+    Text rendering = rendered(probe);
+    std::string text = effc_chat_text_bytes(rendering.get(), nullptr);
     return text.find(kWord) != std::string::npos &&
            text.find("'type'") == std::string::npos &&
            text.find("\"type\"") == std::string::npos;
@@ -38,8 +41,7 @@ static void joinParts(Json &messages) {
   }
 }
 
-std::string ChatPrompts::renderedText(const ChatInput &input,
-                                      std::vector<effc_span_t> *given) const {
+ChatPrompts::Text ChatPrompts::rendered(const ChatInput &input) const {
   std::string messages = input.messages.dump(),
               arguments = input.arguments.dump(),
               documents = input.documents.dump(), tools = input.tools.dump();
@@ -63,43 +65,46 @@ std::string ChatPrompts::renderedText(const ChatInput &input,
     conversation.continued = "content";
   effc_chat_text_t *text = nullptr;
   check(effc_chat_render(chat.get(), &conversation, &text));
-  std::unique_ptr<effc_chat_text_t, void (*)(effc_chat_text_t *)> owner(
-      text, effc_chat_text_free);
-  size_t size = 0, count = 0;
-  const char *bytes = effc_chat_text_bytes(text, &size);
-  if (given) {
-    const effc_span_t *spans = effc_chat_text_given(text, &count);
-    given->assign(spans, spans + count);
+  return Text(text, effc_chat_text_free);
+}
+
+std::vector<int32_t> ChatPrompts::tokensOf(const Text &text) const {
+  size_t size = 0;
+  effc_chat_text_bytes(text.get(), &size);
+  std::vector<int32_t> tokens(size + 16);
+  size_t count = 0;
+  check(effc_chat_text_tokenize(model.get(), text.get(), tokens.data(),
+                                tokens.size(), &count));
+  if (count > tokens.size()) {
+    tokens.resize(count);
+    check(effc_chat_text_tokenize(model.get(), text.get(), tokens.data(),
+                                  tokens.size(), &count));
   }
-  return std::string(bytes, size);
+  tokens.resize(count);
+  return tokens;
 }
 
 ChatPrompt ChatPrompts::render(ChatInput input) const {
   if (!readsParts)
     joinParts(input.messages);
-  std::vector<effc_span_t> given;
+  Text text = rendered(input);
   ChatPrompt prompt;
-  prompt.text = renderedText(input, &given);
-  const std::string &text = prompt.text;
-  // Templates write the beginning of a sequence themselves.
-  constexpr uint32_t kFlags = EFFC_TOKENIZE_NO_SPECIAL;
-  auto append = [&](size_t begin, size_t end, uint32_t flags) {
-    if (begin == end)
-      return;
-    auto tokens = model.tokenize(text.substr(begin, end - begin), flags);
-    prompt.tokens.insert(prompt.tokens.end(), tokens.begin(), tokens.end());
-  };
-  // All in one piece, but for parts of users in which a special token is spelled.
-  size_t done = 0;
-  for (const effc_span_t &span : given) {
-    std::string part = text.substr(span.begin, span.end - span.begin);
-    if (model.tokenize(part, kFlags) ==
-        model.tokenize(part, kFlags | EFFC_TOKENIZE_PLAIN))
-      continue;
-    append(done, span.begin, kFlags);
-    append(span.begin, span.end, kFlags | EFFC_TOKENIZE_PLAIN);
-    done = span.end;
+  size_t size = 0;
+  const char *bytes = effc_chat_text_bytes(text.get(), &size);
+  prompt.text.assign(bytes, size);
+  prompt.tokens = tokensOf(text);
+  if (!input.addsPrompt)
+    return prompt;
+  input.addsPrompt = false;
+  try {
+    std::vector<int32_t> messages = tokensOf(rendered(input));
+    prompt.messagesEnd = static_cast<uint64_t>(
+        std::mismatch(prompt.tokens.begin(), prompt.tokens.end(),
+                      messages.begin(), messages.end())
+            .first -
+        prompt.tokens.begin());
+  } catch (const Error &) {
+    // A template that always begins an answer: then there is no such place.
   }
-  append(done, text.size(), kFlags);
   return prompt;
 }

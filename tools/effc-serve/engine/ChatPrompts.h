@@ -23,6 +23,9 @@ struct ChatInput {
 struct ChatPrompt {
   std::string text;
   std::vector<int32_t> tokens;
+  /// Where the messages end, and what begins an answer follows: the next turn has the
+  /// same tokens up to there. 0: nowhere.
+  uint64_t messagesEnd = 0;
 };
 
 /// A model's template. Any thread.
@@ -36,8 +39,9 @@ public:
   ChatPrompt render(ChatInput input) const;
 
 private:
-  std::string renderedText(const ChatInput &input,
-                           std::vector<effc_span_t> *given) const;
+  using Text = std::unique_ptr<effc_chat_text_t, void (*)(effc_chat_text_t *)>;
+  Text rendered(const ChatInput &input) const;
+  std::vector<int32_t> tokensOf(const Text &text) const;
   bool findWhetherPartsAreRead() const;
 
   struct Free {

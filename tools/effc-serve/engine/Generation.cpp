@@ -53,6 +53,10 @@ void Generation::submit(Unit &unit) {
   request.stop_text_count = stops.size();
   request.ignore_end = plan.ignoreEnd;
   request.prompt_logprobs = plan.promptLogprobs;
+  if (unit.prompt == 0) {
+    request.marks = plan.marks.data();
+    request.mark_count = plan.marks.size();
+  }
   request.user = &unit;
   unit.number = all.model().scheduler().submit(request);
   unit.endsLeft = unit.count;

@@ -32,6 +32,8 @@ struct GenerationPlan {
   std::vector<int32_t> stopTokens;
   bool ignoreEnd = false;
   uint32_t promptLogprobs = 0;
+  /// Of the first prompt: ends of beginnings that later ones will share.
+  std::vector<uint64_t> marks;
 
   size_t choiceCount() const { return prompts.size() * choices; }
 };

@@ -27,6 +27,12 @@ static effc_scheduler_options_t optionsFor(const ModelSettings &settings) {
   options.max_new_tokens = settings.mostNewTokens;
   options.max_choices = settings.slots;
   options.max_state_bytes = settings.memory;
+  options.cache_bytes = settings.cacheBytes;
+  options.checkpoint_every = settings.checkpointEvery;
+  if (!settings.cacheFolder.empty()) {
+    options.cache_dir = settings.cacheFolder.c_str();
+    options.cache_disk_bytes = settings.cacheDiskBytes;
+  }
   return options;
 }
 
@@ -39,6 +45,11 @@ ServedModel::ServedModel(std::string name, const std::string &file,
   openChat(settings.chatTemplate);
   queue.emplace(place.engine, optionsFor(settings));
   describe();
+  if (settings.cacheBytes > 0)
+    shown += "; " + cli::formatBytes(settings.cacheBytes) +
+             " keep states of earlier prompts";
+  if (std::string note = effc_scheduler_note(queue->get()); !note.empty())
+    shown += "; " + note;
   queue->start();
 }
 

@@ -29,6 +29,10 @@ struct ModelSettings {
   uint64_t mostNewTokens = 4096; // of a request
   uint64_t memory = 0;           // for states; 0: what there is
   std::string chatTemplate; // a file in place of the model's own; empty: none
+  uint64_t cacheBytes = 0;  // of memory, for states of earlier prompts
+  std::string cacheFolder;  // where they outlive the process; empty: none
+  uint64_t cacheDiskBytes = 0;     // that they may have there
+  uint32_t checkpointEvery = 2048; // tokens of long prompts
 };
 
 class ServedModel {
