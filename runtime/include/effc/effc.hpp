@@ -510,6 +510,9 @@ public:
     return number;
   }
   void cancel(uint64_t request) { effc_scheduler_cancel(get(), request); }
+  void hold(uint64_t request, bool hold) {
+    effc_scheduler_hold(get(), request, hold);
+  }
   /// Whether there was anything to compute.
   bool step() {
     bool did = false;

@@ -76,7 +76,7 @@ TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
   EXPECT_EQ(done.status, 2);
   EXPECT_EQ(firstLine(done.err),
             "effc: error: there is no command 'bogus'; commands are compile, "
-            "verify, run, eval, bench, inspect, tokenize, devices, "
+            "verify, serve, run, eval, bench, inspect, tokenize, devices, "
             "completions, manual");
 }
 
