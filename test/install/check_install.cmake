@@ -25,7 +25,6 @@ endif()
 file(GLOB_RECURSE found RELATIVE ${prefix} ${prefix}/*)
 list(SORT found)
 set(expected
-  bin/effc
   include/effc/chat.h
   include/effc/chat.hpp
   include/effc/counters.h
@@ -54,6 +53,9 @@ set(expected
   share/fish/vendor_completions.d/effc.fish
   share/man/man1/effc.1
   share/zsh/site-functions/_effc)
+foreach(program IN LISTS PROGRAMS)
+  list(APPEND expected bin/${program})
+endforeach()
 foreach(command IN LISTS COMMANDS)
   list(APPEND expected share/man/man1/effc-${command}.1)
 endforeach()

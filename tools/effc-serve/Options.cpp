@@ -110,6 +110,20 @@ static void declareLimits(CLI::App &app, Options &options) {
                  "Connections at once; more are answered with 503")
       ->check(wholeNumber(1, 65536))
       ->capture_default_str();
+  struct {
+    const char *name;
+    uint32_t &seconds;
+    const char *help;
+  } times[] = {
+      {"--header-seconds", options.headerSeconds,
+       "How long the headers of a request may take"},
+      {"--body-seconds", options.bodySeconds, "How long its body may take"},
+      {"--idle-seconds", options.idleSeconds,
+       "How long a connection may wait for its next request"}};
+  for (const auto &time : times)
+    app.add_option(time.name, time.seconds, time.help)
+        ->check(wholeNumber(1, 86400))
+        ->capture_default_str();
   app.add_option("--max-body", options.bodyBytes, "Bytes of a request's body")
       ->check(wholeNumber(1, uint64_t(1) << 30))
       ->capture_default_str();
@@ -228,6 +242,9 @@ void Options::resolve() {
   for (const std::string &host : service.gate.hosts)
     service.gate.anyHost |= host == "*";
   service.limits.bodyBytes = bodyBytes;
+  service.limits.headerTime = std::chrono::seconds(headerSeconds);
+  service.limits.bodyTime = std::chrono::seconds(bodySeconds);
+  service.limits.idleTime = std::chrono::seconds(idleSeconds);
   service.drainTime = std::chrono::seconds(drainSeconds);
   service.hasPage = !noPage;
   service.log = log == "json"   ? LogFormat::Json

@@ -24,7 +24,8 @@ struct Options {
   uint16_t port = 8080;
   bool noAuth = false, noPage = false;
   uint64_t bodyBytes = uint64_t(8) << 20;
-  uint32_t drainSeconds = 30;
+  uint32_t drainSeconds = 30, headerSeconds = 10, bodySeconds = 30,
+           idleSeconds = 75;
 
   /// Declares all options on `app`.
   void declare(CLI::App &app);

@@ -554,6 +554,9 @@ public:
   }
   /// What is not as one would expect of how requests run, or "".
   std::string note() const { return effc_scheduler_note(get()); }
+  void hold(uint64_t request, bool hold) {
+    effc_scheduler_hold(get(), request, hold);
+  }
   /// Whether there was anything to compute.
   bool step() {
     bool did = false;

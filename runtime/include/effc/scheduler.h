@@ -44,7 +44,7 @@ typedef enum effc_end {
   EFFC_END_CONTEXT = 3, /* the model takes no more */
   EFFC_END_CANCELLED = 4,
   EFFC_END_DEADLINE = 5,
-  EFFC_END_UNREAD = 6, /* nobody has read its events */
+  EFFC_END_UNREAD = 6, /* its reader took too long */
   EFFC_END_FAILED = 7  /* `message` says why */
 } effc_end_t;
 
@@ -267,6 +267,12 @@ effc_scheduler_cache_lookup(const effc_scheduler_t *scheduler,
  * left alone. */
 EFFC_API void effc_scheduler_cancel(effc_scheduler_t *scheduler,
                                     uint64_t request);
+
+/* Has a request wait for its reader, or go on: for whoever hands its events on to
+ * somebody slower. A request that is held longer than `reader_ns` ends as
+ * EFFC_END_UNREAD. One that has ended, or was never there, is left alone. */
+EFFC_API void effc_scheduler_hold(effc_scheduler_t *scheduler, uint64_t request,
+                                  bool hold);
 
 /* Advances everything by one step: ends what is to end, admits what waits, decodes
  * a token of each sequence, feeds pieces of prompts. `*out_did` becomes whether

@@ -118,6 +118,12 @@ void effc_scheduler_cancel(effc_scheduler_t *scheduler, uint64_t request) {
     scheduler->scheduler->cancel(request);
 }
 
+void effc_scheduler_hold(effc_scheduler_t *scheduler, uint64_t request,
+                         bool hold) {
+  if (scheduler)
+    scheduler->scheduler->hold(request, hold);
+}
+
 effc_status_t *effc_scheduler_step(effc_scheduler_t *scheduler, bool *out_did) {
   return atBorder([&]() -> Check {
     if (Check error = requireGiven({{"scheduler", scheduler}}))

@@ -127,6 +127,7 @@ public:
 
   // Under the scheduler's lock.
   bool isCancelled = false;
+  bool isHeld = false; // its reader wants no more for now
   uint32_t unread = 0;
   uint64_t unreadSince = 0; // when there were too many; 0: there are not
 

@@ -222,7 +222,7 @@ Result<const effc_event_t *> Scheduler::poll(uint64_t timeout) {
   if (found != jobs.end()) {
     Job &job = *found->second;
     --job.unread;
-    if (job.unreadSince != 0) {
+    if (job.unreadSince != 0 && !job.isHeld) {
       job.unreadSince = 0;
       work.notify_one();
     }

@@ -43,6 +43,8 @@ public:
   /// `request` has `sampling`.
   Result<uint64_t> submit(const effc_request_t &request);
   void cancel(uint64_t number);
+  /// Has a request wait for its reader, or go on.
+  void hold(uint64_t number, bool isHeld);
   /// Whether there was anything to compute.
   Result<bool> step();
   void start();

@@ -476,6 +476,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_engine_device_seconds(nullptr), -1);
   EXPECT_EQ(effc_engine_entry_count(nullptr), 0u);
   effc_scheduler_cancel(nullptr, 1);
+  effc_scheduler_hold(nullptr, 1, true);
   effc_scheduler_stop(nullptr);
   EXPECT_EQ(effc_scheduler_fd(nullptr), -1);
   effc_scheduler_stats(nullptr, nullptr);

@@ -38,6 +38,8 @@ static const char *finishOf(effc_end_t end) {
 }
 
 static ApiError failureOf(const effc_event_t &event) {
+  if (event.end == EFFC_END_UNREAD)
+    return ApiError(500, "nobody read the answer", "", "slow_reader");
   if (event.end != EFFC_END_FAILED)
     return ApiError(500, "the request was ended");
   const char *code = event.code == EFFC_DEVICE_ERROR ? "device_lost"
@@ -88,6 +90,11 @@ void Answer::start() {
     self->endRequest("cancelled", kClientGone);
     if (auto running = self->generation.lock())
       running->cancel();
+  });
+  exchange->onPressure([weak = weak_from_this()](bool isFull) {
+    auto self = weak.lock();
+    if (auto running = self ? self->generation.lock() : nullptr)
+      running->hold(isFull);
   });
   if (asked.plan.maxTokens == 0 && asked.plan.promptLogprobs == 0) {
     // Nothing is to be computed.

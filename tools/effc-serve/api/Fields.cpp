@@ -111,11 +111,20 @@ static bool hasType(const Json &value, FieldType type) {
 }
 
 static std::string boundText(double bound) {
-  if (bound == std::floor(bound) && std::fabs(bound) < 1e15)
+  if (bound == std::floor(bound) && std::fabs(bound) < 9.2e18)
     return std::to_string(static_cast<int64_t>(bound));
   char text[32];
   std::snprintf(text, sizeof text, "%g", bound);
   return text;
+}
+
+/// A number as it was written: a double has not room for all whole ones.
+static long double exact(const Json &value) {
+  if (value.is_number_unsigned())
+    return static_cast<long double>(value.get<uint64_t>());
+  if (value.is_number_integer())
+    return static_cast<long double>(value.get<int64_t>());
+  return value.get<double>();
 }
 
 static void checkField(const Field &field, const Json &value) {
@@ -133,7 +142,7 @@ static void checkField(const Field &field, const Json &value) {
                                             std::string(nameOf(field.type)) +
                                             ", but got " + shown(value));
   if (field.type == FieldType::Integer || field.type == FieldType::Number) {
-    double number = value.get<double>();
+    long double number = exact(value);
     if (!(number >= field.least && number <= field.most))
       refuse(field.type == FieldType::Integer ? "a whole number from"
                                               : "a number from",

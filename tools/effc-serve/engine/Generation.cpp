@@ -65,7 +65,7 @@ void Generation::submit(Unit &unit) {
 void Generation::submitMore() {
   // Twice what runs at once: the next ones wait when the first end.
   size_t most = size_t(2) * all.model().slots();
-  while (listener && next < units.size() &&
+  while (listener && !isHeld && next < units.size() &&
          (running == 0 || running + units[next].count <= most)) {
     try {
       submit(units[next]);
@@ -110,6 +110,14 @@ void Generation::take(Unit &unit, const effc_event_t &event) {
     submitMore();
   if (running == 0 && (!listener || choicesLeft == 0))
     all.live.erase(self);
+}
+
+void Generation::hold(bool waits) {
+  isHeld = waits;
+  for (const Unit &unit : units)
+    if (unit.endsLeft > 0)
+      all.model().scheduler().hold(unit.number, waits);
+  submitMore();
 }
 
 void Generation::cancel() {

@@ -58,6 +58,8 @@ public:
   Generation(Generations &all, GenerationPlan plan,
              std::shared_ptr<GenerationListener> listener);
 
+  /// Has what runs wait for its reader, or go on; nothing more is begun meanwhile.
+  void hold(bool waits);
   /// Ends all of it; the listener hears no more.
   void cancel();
   /// The same, and the listener hears why.
@@ -86,7 +88,7 @@ private:
   std::deque<Unit> units;
   size_t next = 0; // of `units`, to be submitted
   size_t running = 0, choicesLeft;
-  bool tokensCame = false, retryIsPosted = false;
+  bool tokensCame = false, retryIsPosted = false, isHeld = false;
 };
 
 /// All that a model generates: reads the scheduler's events and hands them on.

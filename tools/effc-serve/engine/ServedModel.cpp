@@ -33,6 +33,8 @@ static effc_scheduler_options_t optionsFor(const ModelSettings &settings) {
     options.cache_dir = settings.cacheFolder.c_str();
     options.cache_disk_bytes = settings.cacheDiskBytes;
   }
+  // The loop reads at once what it can hand on, and holds what it cannot.
+  options.max_unread = 1024;
   return options;
 }
 
@@ -108,7 +110,9 @@ void ServedModel::describe() {
                     loaded.describe() + effc_version() + place.name + isa)));
   print = "effc-" + std::string(digits);
   std::string device = place.device.description();
-  Json meta = {{"vocabulary", loaded.vocabularySize()},
+  Json file = Json::parse(loaded.describe());
+  Json meta = {{"parameters", file.value("parameters", Json())},
+               {"vocabulary", loaded.vocabularySize()},
                {"state_bytes", memory.fixed_per_session},
                {"state_bytes_per_token", memory.per_token},
                {"device", device},

@@ -63,6 +63,13 @@ public:
     return connection->write(this, text);
   }
   void end() override { connection->end(this); }
+  void onPressure(std::function<void(bool)> given) override {
+    pressure = std::move(given);
+  }
+  void tellPressure(bool isFull) {
+    if (pressure)
+      pressure(isFull);
+  }
   void onGone(std::function<void()> given) override {
     callback = std::move(given);
   }
@@ -73,6 +80,7 @@ public:
     hasGone = true;
     auto called = std::move(callback);
     callback = nullptr;
+    pressure = nullptr;
     if (early && called)
       called();
   }
@@ -81,6 +89,7 @@ private:
   std::shared_ptr<Connection> connection;
   Shared &shared;
   std::function<void()> callback;
+  std::function<void(bool)> pressure;
   std::atomic<bool> hasGone = false;
 };
 } // namespace effc::serve
@@ -276,14 +285,15 @@ void Connection::begin(ConnectionExchange *from, HttpResponse head) {
 bool Connection::write(ConnectionExchange *from, std::string_view text) {
   if (current != from)
     return false;
-  if (pending.size() + outgoing.size() - sentBytes + text.size() >
-      shared.limits.unsentBytes) {
+  constexpr uint64_t kMostTimes = 8;
+  if (unsent() + text.size() > kMostTimes * shared.limits.unsentBytes) {
     ++shared.slowReaders;
     close();
     return false;
   }
   pending += text;
   postFlush();
+  checkPressure();
   return true;
 }
 
@@ -332,6 +342,16 @@ void Connection::flush() {
   send();
 }
 
+/// Tells a writer to pause above the bound, and to go on below a quarter of it.
+void Connection::checkPressure() {
+  uint64_t most = shared.limits.unsentBytes;
+  bool changes = isFull ? unsent() < most / 4 : unsent() > most;
+  if (!changes || !current || !isStream)
+    return;
+  isFull = !isFull;
+  current->tellPressure(isFull);
+}
+
 void Connection::send() {
   setDeadline(shared.limits.sendTime);
   socket.async_write_some(
@@ -342,6 +362,9 @@ void Connection::send() {
         if (error)
           return self->close();
         self->sentBytes += count;
+        self->checkPressure();
+        if (self->phase != Phase::Answering)
+          return;
         if (self->sentBytes < self->outgoing.size())
           return self->send();
         self->sent();
@@ -360,7 +383,7 @@ void Connection::sent() {
   }
   std::exchange(current, nullptr)->over(/*early=*/false);
   ending.reset();
-  isStream = isEnded = endIsSent = false;
+  isStream = isEnded = endIsSent = isFull = false;
   if (keepsAlive && !shared.isClosing) {
     phase = Phase::Idle;
     setDeadline(shared.limits.idleTime);

@@ -99,6 +99,8 @@ private:
   void postFlush();
   void flush();
   void send();
+  void checkPressure();
+  size_t unsent() const { return pending.size() + outgoing.size() - sentBytes; }
   void sent();
 
   Shared &shared;
@@ -117,6 +119,7 @@ private:
   bool keepsAlive = false, isHead = false, isOld = false; // HTTP/1.0
   bool isStream = false, saysPings = false, isEnded = false, endIsSent = false;
   bool hasUnreadBody = false, flushIsPosted = false;
+  bool isFull = false;                // whoever writes was told to pause
   std::string raw, pending, outgoing; // a head; parts; what is being sent
   size_t sentBytes = 0, discarded = 0;
 };

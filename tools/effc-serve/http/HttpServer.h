@@ -31,7 +31,9 @@ struct HttpLimits {
   uint32_t headerBytes = 16 << 10;
   uint32_t targetBytes = 2 << 10;
   uint32_t connections = 1024;
-  uint64_t unsentBytes = 1 << 20; // of a stream whose reader is slow
+  /// Of a stream that wait to be sent: with more its writer is told to pause, and
+  /// with eight times as many the connection ends.
+  uint64_t unsentBytes = 1 << 20;
   std::chrono::milliseconds headerTime{10000};
   std::chrono::milliseconds bodyTime{30000};
   std::chrono::milliseconds idleTime{75000};
@@ -58,6 +60,9 @@ public:
   virtual bool write(std::string_view text) = 0;
   virtual void end() = 0;
 
+  /// Sets what is called when so much of a stream is unsent that its writer is to
+  /// pause, and when the writer may go on.
+  virtual void onPressure(std::function<void(bool isFull)> callback) = 0;
   /// Sets what is called when the client goes before the answer's end.
   virtual void onGone(std::function<void()> callback) = 0;
   virtual bool isGone() const = 0;

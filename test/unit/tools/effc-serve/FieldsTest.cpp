@@ -8,10 +8,14 @@ using namespace effc::serve;
 using Json = nlohmann::json;
 
 static constexpr Field kKnown[] = {
-    {"count", FieldType::Integer, 2, 5}, {"share", FieldType::Number, 0, 1},
-    {"flag", FieldType::Boolean},        {"word", FieldType::Text, 1, 3},
-    {"list", FieldType::List, 0, 2},     {"map", FieldType::Mapping, 0, 1},
+    {"count", FieldType::Integer, 2, 5},
+    {"share", FieldType::Number, 0, 1},
+    {"flag", FieldType::Boolean},
+    {"word", FieldType::Text, 1, 3},
+    {"list", FieldType::List, 0, 2},
+    {"map", FieldType::Mapping, 0, 1},
     {"anything", FieldType::Any},
+    {"large", FieldType::Integer, 0, 9007199254740992.0},
 };
 static constexpr RefusedField kRefused[] = {{"beams", "there are no beams"}};
 
@@ -46,6 +50,10 @@ TEST(Fields, HaveTypesAndBounds) {
        "share: 'share' expects a number from 0 to 1, but got 1e+308"},
       {R"({"share": -0.5})",
        "share: 'share' expects a number from 0 to 1, but got -0.5"},
+      {R"({"large": 9007199254740992})", ""},
+      {R"({"large": 9007199254740993})",
+       "large: 'large' expects a whole number from 0 to 9007199254740992, but "
+       "got 9007199254740993"},
       {R"({"flag": 1})", "flag: 'flag' expects true or false, but got 1"},
       {R"({"word": ""})", "word: 'word' expects a text with a number of bytes "
                           "from 1 to 3, but got 0"},

@@ -149,6 +149,24 @@ TEST(ServeHttp, HoldsBoundsOfConnections) {
   EXPECT_EQ(toy.get("/health").status, 200);
 }
 
+TEST(ServeHttp, WaitsForRequestsSoLong) {
+  ServedToy toy(
+      {"--header-seconds", "1", "--body-seconds", "1", "--idle-seconds", "1"});
+  HttpClient header(toy.port()), body(toy.port()), idle(toy.port()),
+      silent(toy.port());
+  header.send("GET /health HTTP/1.1\r\nHost: loc");
+  body.send("POST /tokenize HTTP/1.1\r\nHost: localhost\r\n" + kJson +
+            "Content-Length: 9\r\n\r\n{");
+  EXPECT_EQ(idle.ask("GET", "/health").status, 200);
+  for (HttpClient *client : {&header, &body}) {
+    HttpAnswer answer = client->read();
+    EXPECT_EQ(answer.status, 408);
+    EXPECT_EQ(answer.header("Connection"), "close");
+  }
+  EXPECT_TRUE(idle.isEnded());
+  EXPECT_TRUE(silent.isEnded());
+}
+
 TEST(ServeHttp, AsksForKeys) {
   TemporaryFile keys({'k', 'e', 'y', '1', '\n', '\n', 'k', 'e', 'y', '2'});
   ServedToy toy({"--api-key-file", keys.path()});

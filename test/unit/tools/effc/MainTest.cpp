@@ -77,7 +77,7 @@ TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
   EXPECT_EQ(
       firstLine(done.err),
       "effc: error: there is no command 'bogus'; commands are compile, "
-      "verify, run, chat, sample, eval, bench, inspect, tokenize, devices, "
+      "verify, serve, run, chat, sample, eval, bench, inspect, tokenize, devices, "
       "completions, manual");
 }
 
