@@ -27,6 +27,7 @@ list(SORT found)
 set(expected
   bin/effc
   include/effc/chat.h
+  include/effc/checkpoint.h
   include/effc/counters.h
   include/effc/device.h
   include/effc/effc.h
