@@ -96,6 +96,8 @@ public:
   /// Stretches of a slot to and from the host's memory.
   virtual Check readSlot(uint32_t slot, std::span<const SlotRead> pieces) = 0;
   virtual Check writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) = 0;
+  /// Says that these stretches of a slot are going to be written.
+  virtual void expectSlot(uint32_t slot, std::span<const SlotRange> ranges) {}
   /// Gives back the memory of these stretches where it was committed by need;
   /// they hold anything from then on.
   virtual void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) {}

@@ -80,6 +80,8 @@ Result<uint32_t> Engine::takeSlot() {
                 " sessions of the engine are open");
   uint32_t slot = freeSlots.back();
   freeSlots.pop_back();
+  if (warm == slot)
+    warm.reset();
   work.sessions.add(1);
   return slot;
 }
@@ -109,9 +111,16 @@ Check Engine::requireMemory(uint64_t more, const char *what) const {
               " are in use: close or reset other sequences, or feed less");
 }
 
+/// Where the rest is not enough, nothing stays warm.
+void Engine::coolDownFor(uint64_t more) {
+  if (more > budget - std::min(budget, work.stateBytes.now))
+    coolDown();
+}
+
 /// The slot is about to hold `position` tokens.
 Check Engine::reach(uint32_t slot, uint64_t position, const char *what) {
   uint64_t more = bytesToReach(slot, position);
+  coolDownFor(more);
   if (Check error = requireMemory(more, what))
     return error;
   work.stateBytes.add(more);
@@ -148,8 +157,19 @@ uint64_t Engine::grid() const {
   return grid;
 }
 
-void Engine::giveSlot(uint32_t slot) {
-  shrink(slot, 0);
+void Engine::coolDown() {
+  if (warm)
+    shrink(*warm, 0);
+  warm.reset();
+}
+
+void Engine::giveSlot(uint32_t slot, bool staysWarm) {
+  if (staysWarm) {
+    coolDown();
+    warm = slot;
+  } else {
+    shrink(slot, 0);
+  }
   freeSlots.push_back(slot);
   work.sessions.take(1);
 }
@@ -493,6 +513,7 @@ Check Engine::reachAll() {
   for (size_t i = 0; i < intakes.size(); ++i)
     more += bytesToReach(intakes[i].session->slot,
                          feeds[i].position + feeds[i].remaining);
+  coolDownFor(more);
   if (Check error = requireMemory(more, "the call takes"))
     return error;
   work.stateBytes.add(more);

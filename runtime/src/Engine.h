@@ -77,8 +77,12 @@ public:
 
   /// Takes a free slot, or fails when all are taken.
   Result<uint32_t> takeSlot();
-  /// The slot is free, and what the sequence has filled of it given back.
-  void giveSlot(uint32_t slot);
+  /// The slot is free, and what the sequence has filled of it given back. `staysWarm`:
+  /// its memory waits for the next sequence, until another slot's does or memory is
+  /// needed.
+  void giveSlot(uint32_t slot, bool staysWarm = false);
+  /// Gives back what waits.
+  void coolDown();
   /// Puts the sequence back to position 0, and gives back what grew with it.
   void reset(Session &session);
   /// Fails where the sequence could not take `count` more tokens, for its context
@@ -139,6 +143,7 @@ private:
   Check requireContext(const Session &session, uint64_t count,
                        std::optional<size_t> index = {}) const;
   Check requireMemory(uint64_t more, const char *what) const;
+  void coolDownFor(uint64_t more);
   static Error lostSequence(const std::string &which);
   uint64_t bytesToReach(uint32_t slot, uint64_t position) const;
   Check reach(uint32_t slot, uint64_t position, const char *what);
@@ -169,6 +174,7 @@ private:
   CopyLayout copies;
   std::vector<uint64_t> reached;
   uint64_t budget = UINT64_MAX;
+  std::optional<uint32_t> warm; // a free slot whose memory waits
 
   // Room for max_sessions from the start: calls allocate nothing.
   std::vector<uint32_t> freeSlots;

@@ -11,9 +11,12 @@ using namespace effc::rt;
 Check Engine::copy(const Session &from, Session &to) {
   if (from.lost)
     return lostSequence("the sequence");
+  uint64_t had = reached[to.slot];
   if (Check error =
           reach(to.slot, from.position, "a copy of the sequence takes"))
     return error;
+  if (from.position > had)
+    executor->expectSlot(to.slot, held.rangesBetween(had, from.position));
   if (Check error =
           executor->copySlot(from.slot, to.slot, held.ranges(from.position)))
     return error;
@@ -85,8 +88,11 @@ Check Engine::restore(Session &session, const CopiedStates &from) {
     return fail(EFFC_INTERNAL, "a copy of a sequence at ", from.position,
                 " lacks rows of its tokens");
   std::vector<SlotWrite> pieces = copies.pieces(from);
+  uint64_t had = reached[session.slot];
   if (Check error = reach(session.slot, from.position, "the sequence takes"))
     return error;
+  if (from.position > had)
+    executor->expectSlot(session.slot, held.rangesBetween(had, from.position));
   if (Check error = executor->writeSlot(session.slot, pieces)) {
     session.lost = true;
     return error;

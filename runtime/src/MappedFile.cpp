@@ -46,6 +46,15 @@ void Mapping::release(uint64_t offset, uint64_t size) {
     madvise(start + begin, end - begin, MADV_DONTNEED);
 }
 
+void Mapping::populate(uint64_t offset, uint64_t size) {
+#ifdef MADV_POPULATE_WRITE
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t begin = offset / page * page;
+  if (size > 0)
+    madvise(start + begin, offset + size - begin, MADV_POPULATE_WRITE);
+#endif
+}
+
 void Mapping::commitSmallPages() {
   if (length > 0)
     madvise(base, mapped, MADV_NOHUGEPAGE); // fails where there are no others

@@ -13,4 +13,4 @@ run(${CMAKE_COMMAND} -S ${SOURCES} -B ${BUILD} -G ${GENERATOR}
   --toolchain ${SOURCES}/tools/aarch64-linux-gnu.cmake -DCMAKE_BUILD_TYPE=Release
   -DEFFC_BUILD_COMPILER=OFF -DCMAKE_C_COMPILER_LAUNCHER=${C_LAUNCHER}
   -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER})
-run(${CMAKE_COMMAND} --build ${BUILD} --target effc EffcRuntimeTests)
+run(${CMAKE_COMMAND} --build ${BUILD} --target effc EffcRuntimeTests EffcServingTests)

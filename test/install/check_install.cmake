@@ -27,6 +27,7 @@ list(SORT found)
 set(expected
   include/effc/chat.h
   include/effc/chat.hpp
+  include/effc/checkpoint.h
   include/effc/counters.h
   include/effc/device.h
   include/effc/effc.h

@@ -216,6 +216,13 @@ void PlanMemory::writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) {
     std::memcpy(start + piece.offset, piece.memory, piece.size);
 }
 
+void PlanMemory::expectSlot(uint32_t slot, std::span<const SlotRange> ranges) {
+  constexpr uint64_t kLeast = uint64_t(1) << 16; // below, a call costs more
+  for (const SlotRange &range : ranges)
+    if (range.size >= kLeast)
+      slots.populate(slot * slotStride + range.offset, range.size);
+}
+
 void PlanMemory::releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) {
   for (const SlotRange &range : ranges)
     slots.release(slot * slotStride + range.offset, range.size);

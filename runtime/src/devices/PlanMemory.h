@@ -106,6 +106,7 @@ public:
   void readSlot(uint32_t slot, std::span<const SlotRead> pieces) const;
   void writeSlot(uint32_t slot, std::span<const SlotWrite> pieces);
   void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges);
+  void expectSlot(uint32_t slot, std::span<const SlotRange> ranges);
   uint64_t stateBudget() const { return budget; }
 
 private:

@@ -4,9 +4,6 @@
 
 using namespace effc::rt;
 
-/// What a node takes besides tokens and states.
-static constexpr uint64_t kNodeBytes = 256;
-
 PrefixTree::~PrefixTree() {
   // One by one, children first: chains may be longer than a stack.
   std::vector<Node *> nodes = allNodes();

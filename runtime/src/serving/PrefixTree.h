@@ -43,6 +43,9 @@ struct PrefixMatch {
 
 class PrefixTree {
 public:
+  /// What a node takes besides tokens and states.
+  static constexpr uint64_t kNodeBytes = 256;
+
   PrefixTree(const CopyLayout &layout, uint64_t budget)
       : layout(layout), budget(budget) {}
   PrefixTree(const PrefixTree &) = delete;

@@ -95,6 +95,7 @@ Scheduler::~Scheduler() {
   stop();
   for (Job *job : running)
     engine->giveSlot(job->session.slot);
+  engine->coolDown();
   if (bell >= 0)
     close(bell);
 }
@@ -478,7 +479,8 @@ void Scheduler::removeEnded() {
   std::erase_if(running, [&](Job *job) {
     if (!job->hasEnded)
       return false;
-    engine->giveSlot(job->session.slot);
+    // What goes on from kept states is copied into pages that are there.
+    engine->giveSlot(job->session.slot, /*staysWarm=*/cache.has_value());
     reserved -= job->reserved;
     return true;
   });

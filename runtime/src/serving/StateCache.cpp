@@ -163,6 +163,19 @@ bool StateCache::keepsDecoded() const {
   return exactness.kind == Exactness::Kind::Anywhere || options.takesNear;
 }
 
+/// Where a long run of rows that any position will do for is cut, so that its end can
+/// be given up without its beginning.
+std::vector<uint64_t> StateCache::cutsOf(uint64_t from, uint64_t to) const {
+  std::vector<uint64_t> cuts;
+  const CopyLayout &layout = engine.copyLayout();
+  uint64_t every = options.rules.every;
+  if (layout.hasFixed() || layout.losesRows() || every == 0)
+    return cuts;
+  for (uint64_t at = from - from % every + every; at < to; at += every)
+    cuts.push_back(at);
+  return cuts;
+}
+
 bool StateCache::keep(const Session &session, std::string_view salt,
                       std::span<const int32_t> tokens, bool byPrefill,
                       bool isMarked) {
@@ -170,19 +183,27 @@ bool StateCache::keep(const Session &session, std::string_view salt,
     return false;
   try {
     PrefixTree::Gap gap;
+    std::vector<uint64_t> cuts;
     bool hasRoom = true;
     {
       std::lock_guard guard(lock);
       gap = tree.gapOf(salt, tokens);
       if (gap.isKept)
         return true;
-      hasRoom = tree.makeRoom(salt, tokens, gap.bytes);
+      cuts = cutsOf(gap.firstRow, tokens.size());
+      hasRoom = tree.makeRoom(salt, tokens,
+                              gap.bytes + cuts.size() * PrefixTree::kNodeBytes);
     }
     if (hasRoom)
       if (auto copy = engine.copyOut(session, gap.firstRow)) {
         {
           std::lock_guard guard(lock);
           tree.put(salt, tokens, *copy, byPrefill, isMarked ? kUsesOfMarks : 1);
+          for (uint64_t cut : cuts) {
+            CopiedStates place; // whose rows are there
+            place.position = cut;
+            tree.put(salt, tokens.first(cut), place, byPrefill);
+          }
           ++counted.kept;
           counted.mostBytes = std::max(counted.mostBytes, tree.bytes());
           ++changes;

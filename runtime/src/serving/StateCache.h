@@ -65,6 +65,7 @@ public:
 private:
   bool bringFromDisk(std::string_view salt, std::span<const int32_t> prompt,
                      const PrefixMatch &match, uint64_t most);
+  std::vector<uint64_t> cutsOf(uint64_t from, uint64_t to) const;
   void writeToDisk(std::string_view salt, std::span<const int32_t> tokens,
                    bool byPrefill);
   CacheUse describe(const PrefixMatch &match, uint64_t most) const;

@@ -61,7 +61,7 @@ static First serve(Scheduler &scheduler, const Tokens &prompt) {
   request.tokens = prompt.data();
   request.token_count = prompt.size();
   request.sampling = &sampling;
-  request.max_tokens = 1;
+  request.max_tokens = 2; // so that it does not end in the step that is timed
   request.ignore_end = true;
   First first = {};
   effc_event_t event = {};

@@ -28,6 +28,9 @@ public:
                  std::span<const SlotRange> ranges) override;
   Check readSlot(uint32_t slot, std::span<const SlotRead> pieces) override;
   Check writeSlot(uint32_t slot, std::span<const SlotWrite> pieces) override;
+  void expectSlot(uint32_t slot, std::span<const SlotRange> ranges) override {
+    memory.expectSlot(slot, ranges);
+  }
   void releaseSlot(uint32_t slot, std::span<const SlotRange> ranges) override {
     memory.releaseSlot(slot, ranges);
   }

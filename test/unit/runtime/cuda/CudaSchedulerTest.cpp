@@ -44,6 +44,56 @@ TEST_F(CudaDevice, RequestsAreRunAgain) {
   }
 }
 
+/// As one that was compiled with --bit-stable: kept states and drafts change nothing.
+static void makeBitStable(artifact::ProgramT &program) {
+  program.provenance->options = {"--bit-stable=true"};
+  for (auto &target : program.targets)
+    for (auto &entry : target->entries)
+      entry->chunk = 1;
+}
+
+// The same with a cache and with drafts: copies to and from the device fail, too.
+TEST_F(CudaDevice, RequestsAreRunAgainFromTheCache) {
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    std::mt19937 random(seed);
+    Model model = loadToy(makeBitStable);
+    Engine engine(model, Device::cuda(), 5);
+    effc_scheduler_options_t options = effc_scheduler_options_default();
+    options.step_tokens = 24;
+    options.max_retries = 1000;
+    options.cache_bytes = 1 << 20;
+    Scheduler scheduler(engine, options);
+    EXPECT_EQ(scheduler.note(), "");
+    std::map<uint64_t, Asked> asked;
+    Hearing hearing;
+    while (asked.size() < 30 ||
+           scheduler.stats().queued_now + scheduler.stats().running_now > 0) {
+      if (asked.size() < 30) {
+        Asked one = randomRequest(random);
+        one.prompt.insert(one.prompt.begin(), 40, int32_t(random() % 2));
+        effc_request_t request = one.request();
+        request.draft_tokens = random() % 8;
+        asked[scheduler.submit(request)] = one;
+      }
+      if (random() % 20 == 0)
+        fake->failures["cuStreamSynchronize"] = 700;
+      scheduler.step();
+      fake->failures.clear();
+      hear(scheduler, hearing);
+    }
+    EXPECT_GT(scheduler.stats().retries, 5u);
+    EXPECT_GT(scheduler.stats().cached_prompts, 5u);
+    for (const auto &[number, one] : asked)
+      for (uint32_t i = 0; i < one.choices; ++i) {
+        const Heard &heard = hearing[number + i];
+        ASSERT_EQ(heard.ends, 1);
+        ASSERT_EQ(heard.tokens, alone(one, i))
+            << "seed " << seed << ", request " << number << ": "
+            << heard.message;
+      }
+  }
+}
+
 // A device that fails for good: each request says so, after it was tried again.
 TEST_F(CudaDevice, RequestsSayWhyTheyFailed) {
   Model model = loadToy();

@@ -64,6 +64,21 @@ TEST(CacheReasons, SayThatRoomWasNeeded) {
   EXPECT_GT(toy.scheduler.stats().cache_unkept, 0u);
 }
 
+// Of a long text the end is given up before the beginning.
+TEST(CacheReasons, SayThatTheEndOfATextIsGone) {
+  effc_scheduler_options_t options = withCache(300 * kToyRowBytes);
+  options.checkpoint_every = 32;
+  CachedToy toy(ToyStates::KeysAlone, 1, options);
+  Asked first = askedOf(textOf(200, 1));
+  toy.serve(first);
+  toy.serve(askedOf(textOf(180, 2)));
+  effc_event_t event = toy.serve(first);
+  EXPECT_GE(event.cached_tokens, 32u);
+  EXPECT_LE(event.cached_tokens, 110u);
+  EXPECT_EQ(event.cached_tokens % 32, 0u);
+  EXPECT_EQ(event.cache_miss, EFFC_CACHE_EVICTED);
+}
+
 // On a grid of 4 the answer's states, which decoding has made, would lead elsewhere.
 TEST(CacheReasons, SayThatOtherBitsWouldFollow) {
   CachedToy toy(ToyStates::KeysAlone, 1, withCache(), 4);

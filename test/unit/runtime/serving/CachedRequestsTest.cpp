@@ -244,6 +244,26 @@ TEST(CachedRequests, LlamaCpp22384EachTurnGoesBack) {
   EXPECT_EQ(event.cache_miss, EFFC_CACHE_NEAREST);
 }
 
+// The memory of one sequence waits for the next, and goes with the scheduler.
+TEST(CachedRequests, OneSlotStaysWarm) {
+  TemporaryFile file(makeToyArtifact(toyOf(ToyStates::KeysAlone)));
+  Model model(file.path());
+  Engine engine(model, Device::host(1), 3);
+  {
+    Scheduler scheduler(engine, withCache());
+    for (uint32_t i = 0; i < 3; ++i) {
+      Asked asked = askedOf(textOf(200, i));
+      scheduler.submit(asked.request());
+    }
+    while (scheduler.stats().running_now + scheduler.stats().queued_now > 0)
+      scheduler.step();
+    EXPECT_EQ(engine.counters().sessions_now, 0u);
+    EXPECT_GE(engine.counters().state_bytes_now, 200 * kToyRowBytes);
+    EXPECT_LT(engine.counters().state_bytes_now, 210 * kToyRowBytes);
+  }
+  EXPECT_EQ(engine.counters().state_bytes_now, 0u);
+}
+
 // The next turn of many chats at once, with few sessions and a cache that holds some
 // of them.
 TEST(CachedRequests, ManyChatsTakeTurns) {

@@ -129,7 +129,8 @@ TEST(Scheduler, SequencesDecodeTogether) {
 
 // A flood of the highest class: one of the lowest gets its turn, within a bound
 // that 10,000 requests hold.
-static void floodWith(uint32_t choices, uint64_t expectedBound) {
+static void floodWith(uint32_t choices, uint64_t expectedBound,
+                      uint64_t cacheBytes = 0) {
   std::mt19937 random(3);
   effc_scheduler_options_t options = defaults();
   options.max_queue = 20;
@@ -138,7 +139,10 @@ static void floodWith(uint32_t choices, uint64_t expectedBound) {
   options.max_prompt_tokens = 40;
   options.age_steps = 4;
   options.max_choices = choices;
-  Toy toy(4, options);
+  options.cache_bytes = cacheBytes;
+  ToyOptions free;
+  free.chunk = cacheBytes > 0 ? 1 : 4;
+  Toy toy(4, options, free);
   uint64_t refused = 0, made = 0;
   while (made < 10000) {
     Asked one = randomRequest(random);
@@ -147,6 +151,11 @@ static void floodWith(uint32_t choices, uint64_t expectedBound) {
     one.choices = 1 + random() % choices;
     one.priority = random() % 30 == 0 ? 0 : EFFC_PRIORITY_MOST;
     effc_request_t request = one.request();
+    std::vector<uint64_t> marks(cacheBytes > 0 ? EFFC_MARKS_MOST : 0);
+    for (uint64_t &mark : marks)
+      mark = 1 + random() % one.prompt.size();
+    request.marks = marks.data();
+    request.mark_count = marks.size();
     uint64_t number;
     effc_status_t *status =
         effc_scheduler_submit(toy.scheduler.get(), &request, &number);
@@ -184,6 +193,12 @@ TEST(Scheduler, NobodyWaitsForEver) {
 // of 12 tokens by twos.
 TEST(Scheduler, NobodyWaitsForEverBesideChoices) {
   floodWith(3, 28 + 24 * 4 + 23 * 3 * 12 / 2 + 1 + 24);
+}
+
+// A prompt may stop at 16 marks, where it leaves others, and at its end, each time for
+// a step of its own: 18 more for each.
+TEST(Scheduler, NobodyWaitsForEverBesideCopies) {
+  floodWith(1, 28 + 24 * (4 + 18) + 23 * 12 / 4 + 1 + 24, 1 << 18);
 }
 
 // The prompt is fed once, and each choice goes on from there with its own seed.

@@ -67,6 +67,50 @@ TEST(SchedulerThreads, SubmitFromAnywhere) {
   }
 }
 
+// Others look into the cache while it is filled and used.
+TEST(SchedulerThreads, LookUpFromAnywhere) {
+  effc_scheduler_options_t options = effc_scheduler_options_default();
+  options.cache_bytes = 8000; // so that states are given up, too
+  Toy toy(options);
+  toy.scheduler.start();
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> found{0};
+  std::vector<std::thread> clients;
+  for (uint32_t client = 0; client < 3; ++client)
+    clients.emplace_back([&, client] {
+      std::mt19937 random(client);
+      while (!done) {
+        Asked one;
+        one.prompt.assign(40 + random() % 10, int32_t(random() % 12));
+        effc_cache_lookup_t lookup = toy.scheduler.lookUp(one.request());
+        EXPECT_LT(lookup.cached_tokens, one.prompt.size());
+        found += lookup.cached_tokens > 0;
+        EXPECT_LE(toy.scheduler.stats().cache_bytes_now, 8000u);
+      }
+    });
+  std::map<uint64_t, Asked> asked;
+  Hearing hearing;
+  for (int32_t i = 0; i < 60; ++i) {
+    Asked one;
+    one.prompt.assign(50, i % 12);
+    asked[toy.scheduler.submit(one.request())] = one;
+  }
+  for (int ends = 0; ends < 60;) {
+    effc_event_t event = toy.scheduler.poll(20 * kSecond);
+    ASSERT_NE(event.kind, EFFC_EVENT_NONE);
+    hearing[event.request].take(event);
+    ends += event.kind == EFFC_EVENT_END;
+  }
+  for (int wait = 0; wait < 2000 && found == 0; ++wait)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  done = true;
+  for (std::thread &client : clients)
+    client.join();
+  EXPECT_GT(found, 0u);
+  for (const auto &[number, one] : asked)
+    EXPECT_EQ(hearing[number].tokens, alone(one)) << number;
+}
+
 // The callback may submit what follows.
 TEST(SchedulerThreads, CallbacksHearEverything) {
   struct Chain {
