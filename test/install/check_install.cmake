@@ -30,6 +30,7 @@ set(expected
   include/effc/counters.h
   include/effc/device.h
   include/effc/effc.h
+  include/effc/grammar.h
   include/effc/sampler.h
   include/effc/scheduler.h
   include/effc/state.h

@@ -573,6 +573,7 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 #include "chat.h"      /* how a conversation becomes a text */
 #include "counters.h"  /* what an engine has done */
 #include "device.h"    /* where models run */
+#include "grammar.h"   /* texts that follow a grammar */
 #include "sampler.h"   /* the next token from logits */
 #include "scheduler.h" /* many requests on one engine */
 #include "state.h"     /* sequences as files */

@@ -23,6 +23,7 @@
 #define EFFC_SCHEDULER_H
 
 #include "effc.h"
+#include "grammar.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,8 +38,9 @@ typedef enum effc_event_kind {
 } effc_event_kind_t;
 
 typedef enum effc_end {
-  EFFC_END_TOKEN = 0,   /* the model's own end */
-  EFFC_END_STOP = 1,    /* a stop text or stop token of the request */
+  EFFC_END_TOKEN =
+      0,             /* the model's own end, or that of the request's grammar */
+  EFFC_END_STOP = 1, /* a stop text or stop token of the request */
   EFFC_END_LENGTH = 2,  /* `max_tokens` were generated */
   EFFC_END_CONTEXT = 3, /* the model takes no more */
   EFFC_END_CANCELLED = 4,
@@ -143,6 +145,14 @@ typedef struct effc_request {
   uint32_t priority;    /* 0 to EFFC_PRIORITY_MOST; the larger goes first */
   uint64_t deadline_ns; /* from now; 0: none. What is not done by then ends. */
   void *user;           /* comes back with each event */
+  /* NULL: any text. Else each choice follows it, from its first token on, and may
+   * be freed behind the submission. An end of the model's or a stop token comes
+   * where the grammar may end alone. A text that cannot go on ends by itself:
+   * EFFC_END_TOKEN. It is to be of the engine's model. */
+  const effc_grammar_t *grammar;
+  /* Texts of events show special tokens too, as effc_chat_parser_push() needs them.
+   * Default false. */
+  bool show_special;
 } effc_request_t;
 
 EFFC_API effc_request_t effc_request_default(void);
@@ -158,7 +168,9 @@ EFFC_API effc_request_t effc_request_default(void);
  * has both numbers).
  * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the
  * vocabulary; a prompt, `max_tokens` or `choices` beyond the scheduler's bounds;
- * one of the latter is 0; a priority that is none; sampling options as effc_sampler_create().
+ * one of the latter is 0; a priority that is none; a grammar for another model;
+ * sampling options as effc_sampler_create(). EFFC_EXHAUSTED, besides: the grammar
+ * allows no token at the beginning.
  * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer.
  * EFFC_BAD_DATA: as effc_model_tokenize(). */
 EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,

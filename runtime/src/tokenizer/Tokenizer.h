@@ -22,12 +22,14 @@
 #include "runtime/src/tokenizer/Decoder.h"
 #include "runtime/src/tokenizer/Normalizer.h"
 #include "runtime/src/tokenizer/Pieces.h"
+#include "runtime/src/tokenizer/TokenTexts.h"
 #include "runtime/src/tokenizer/Vocabulary.h"
 #include "runtime/src/tokenizer/models/Model.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -65,6 +67,11 @@ public:
   /// none. EFFC_BAD_DATA where they take more than Budget::ofDecoding() has.
   Result<std::string> detokenize(std::span<const int32_t> tokens,
                                  bool skipSpecial) const;
+
+  /// What each token adds to a text that is decoded without special tokens; made
+  /// when it is first asked for, and the tokenizer's. Special tokens have none.
+  /// EFFC_UNSUPPORTED: the text of a token depends on those beside it.
+  Result<const TokenTexts *> tokenTexts() const;
 
   const std::vector<ChatTemplate> &templates() const { return chatTemplates; }
   /// The text of a token that templates call `name`; null where none is called so.
@@ -106,6 +113,8 @@ private:
   };
   std::unordered_map<int32_t, Exception> exceptions;
   std::vector<int32_t> prepend, append;
+  mutable std::mutex textsLock;
+  mutable std::unique_ptr<const TokenTexts> texts;
 };
 
 /// Tokens to text as they come.
