@@ -11,10 +11,12 @@
 
 #include "runtime/include/effc/effc.h"
 
-#include <locale>
+#include <concepts>
+#include <initializer_list>
 #include <optional>
-#include <sstream>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -30,24 +32,48 @@ struct Error {
 using Check = std::optional<Error>;
 
 /// Writes control characters as \xNN: names that files give may hold any.
-inline std::string onOneLine(std::string text) {
-  for (size_t at = 0; at < text.size(); ++at)
-    if (auto byte = static_cast<unsigned char>(text[at]);
-        byte < 0x20 || byte == 0x7F) {
-      const char *digits = "0123456789abcdef";
-      text.replace(at, 1, {'\\', 'x', digits[byte >> 4], digits[byte & 15]});
-      at += 3;
-    }
-  return text;
-}
+std::string onOneLine(std::string text);
+
+/// A part of a message: a text, a character or a number. Numbers are written as
+/// streams do, in no locale. Refers to texts.
+class MessagePart {
+public:
+  MessagePart(std::string_view text) : text(text) {}
+  MessagePart(const std::string &text) : text(text) {}
+  MessagePart(const char *text) : text(text) {}
+  MessagePart(char c) : text(digits, 1) { digits[0] = c; }
+  template <std::integral Number> MessagePart(Number number) {
+    if constexpr (std::is_signed_v<Number>)
+      writeSigned(number);
+    else
+      writeUnsigned(number);
+  }
+  template <std::floating_point Number> MessagePart(Number number) {
+    writeReal(static_cast<double>(number));
+  }
+  MessagePart(const MessagePart &) = delete;
+  MessagePart &operator=(const MessagePart &) = delete;
+
+  std::string_view shown() const { return text; }
+
+private:
+  void writeSigned(long long number);
+  void writeUnsigned(unsigned long long number);
+  void writeReal(double number);
+
+  char digits[32];
+  std::string_view text;
+};
+
+/// An Error whose message is `parts` one after another. Not a template, since there
+/// are hundreds of calls.
+Error makeError(effc_status_code_t code,
+                std::initializer_list<MessagePart> parts);
 
 /// An Error whose message is `parts` written one after another.
 template <typename... Parts>
 Error fail(effc_status_code_t code, const Parts &...parts) {
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  (text << ... << parts);
-  return {code, onOneLine(std::move(text).str())};
+  return makeError(code, {MessagePart(parts)...});
 }
 
 template <typename... Parts> Error badData(const Parts &...parts) {

@@ -89,8 +89,7 @@ Check Sampler::accept(std::span<const int32_t> tokens) {
 void Sampler::drew(int32_t token) { adjustments.drew(token); }
 
 bool Sampler::needsLogits() const {
-  return !kept.empty() || adjustments.areActive() ||
-         filters.leaveOut(vocabulary);
+  return !kept.empty() || changesLogits() || filters.leaveOut(vocabulary);
 }
 
 Draw Sampler::nextDraw() {
@@ -99,13 +98,30 @@ Draw Sampler::nextDraw() {
   return {scale, 1, Noise::of(seed, drawn++)};
 }
 
+/// Makes those tokens impossible whose bit is not set; what is no number stays,
+/// for it is an error wherever it stands.
+static void leaveOut(const uint64_t *mask, std::span<float> logits) {
+  for (size_t begin = 0; begin < logits.size(); begin += 64) {
+    uint64_t word = mask[begin / 64];
+    if (word == UINT64_MAX)
+      continue;
+    size_t end = std::min(begin + 64, logits.size());
+    for (size_t id = begin; id < end; ++id, word >>= 1)
+      logits[id] =
+          (word & 1) || std::isnan(logits[id]) ? logits[id] : -INFINITY;
+  }
+}
+
 /// The row as filters see it.
 std::span<const float> Sampler::adjust(std::span<const float> logits,
                                        SamplingScratch &scratch) const {
-  if (!adjustments.areActive())
+  if (!changesLogits())
     return logits;
   scratch.adjusted.assign(logits.begin(), logits.end());
-  adjustments.apply(scratch.adjusted);
+  if (adjustments.areActive())
+    adjustments.apply(scratch.adjusted);
+  if (mask)
+    leaveOut(mask, scratch.adjusted);
   return scratch.adjusted;
 }
 
@@ -130,6 +146,7 @@ int32_t Sampler::choose(std::span<const float> logits, Draw draw,
 
 int32_t Sampler::draw(std::span<const float> logits, SamplingScratch &scratch) {
   int32_t token = choose(adjust(logits, scratch), nextDraw(), scratch);
+  mask = nullptr;
   hasDrawn =
       !kept.empty() && token >= 0 && scratch.logprobs(logits, token, kept);
   if (token >= 0)
@@ -141,9 +158,12 @@ Result<int32_t> Sampler::sample(std::span<const float> logits,
                                 SamplingScratch &scratch) {
   DefaultFloatMode mode;
   scratch.reserve(vocabulary);
+  const uint64_t *words = mask;
   if (int32_t token = draw(logits, scratch); token >= 0)
     return token;
+  mask = words; // for the reason alone
   std::span<const float> row = adjust(logits, scratch);
+  mask = nullptr;
   if (LogitRow::scan(row, scratch.maxima))
     return badData("all logits over the temperature are minus infinity");
   return LogitRow::whyNone(row);

@@ -67,6 +67,9 @@ public:
   sample(std::span<const float> logits,
          SamplingScratch &scratch = SamplingScratch::ofThread());
 
+  /// Tokens of the next draw (effc_sampler_set_mask).
+  void setMask(const uint64_t *words) { mask = words; }
+
   bool keepsLogprobs() const { return !kept.empty(); }
   /// Those of the last draw (effc_sampler_logprobs).
   std::span<const effc_logprob_t> logprobs() const {
@@ -87,6 +90,7 @@ private:
   Sampler(const effc_sampler_options_t &options, uint32_t vocabularySize);
   std::span<const float> adjust(std::span<const float> logits,
                                 SamplingScratch &scratch) const;
+  bool changesLogits() const { return mask || adjustments.areActive(); }
   int32_t choose(std::span<const float> logits, Draw draw,
                  SamplingScratch &scratch) const;
 
@@ -96,6 +100,7 @@ private:
   uint64_t seed;
   float scale; // 1 / temperature
   uint64_t drawn = 0;
+  const uint64_t *mask = nullptr;   // of the next draw; the caller's
   std::vector<effc_logprob_t> kept; // as many as are asked for
   bool hasDrawn = false;            // they are those of a draw
 };

@@ -32,6 +32,7 @@ set(expected
   include/effc/device.h
   include/effc/effc.h
   include/effc/profile.h
+  include/effc/grammar.h
   include/effc/sampler.h
   include/effc/scheduler.h
   include/effc/state.h

@@ -140,6 +140,84 @@ EFFC_API effc_status_t *effc_chat_text_tokenize(const effc_model_t *model,
                                                 int32_t *out_tokens,
                                                 size_t capacity,
                                                 size_t *out_count);
+/* Makes `*out_name` how the template writes calls of tools: "json_tags" (Hermes,
+ * Qwen), "xml_tags" (Qwen Coder), "json" (Llama 3), "bracket_list" (Mistral),
+ * "tagged_list" (Jamba, Granite 4), "python" (LFM2, Llama 4), "marked_list" (Granite
+ * 3). Found by rendering a conversation with a known call. Static storage.
+ *
+ * EFFC_UNSUPPORTED: none of these (the message says what was found instead). */
+EFFC_API effc_status_t *effc_chat_tool_format(const effc_chat_t *chat,
+                                              const char **out_name);
+
+/* Takes apart what a model has written as an answer: reasoning, content, calls of
+ * tools, while it comes. Used by one thread at a time. */
+typedef struct effc_chat_parser effc_chat_parser_t;
+
+typedef struct effc_chat_parser_options {
+  size_t size;
+  /* Look for calls of tools; without it they are content. Default false. */
+  bool tools;
+  /* Tell reasoning from content, where the template has marks for it; without it
+   * reasoning is content, marks included. Default true. */
+  bool reasoning;
+  /* The prompt that the answer follows: an answer begins within reasoning where the
+   * prompt ends there. NULL: one that ends outside. */
+  const char *prompt;
+  size_t prompt_size;
+  /* The tools of the conversation, as effc_conversation_t has them, or NULL: where
+   * calls do not show the types of their arguments ("xml_tags"), an argument that is
+   * said to be a text is one, whatever it looks like. */
+  const char *definitions;
+  size_t definitions_size;
+} effc_chat_parser_options_t;
+
+EFFC_API effc_chat_parser_options_t effc_chat_parser_options_default(void);
+
+/* Creates one for an answer in the manner of `chat`, which may be freed.
+ * EFFC_UNSUPPORTED: `tools`, and as effc_chat_tool_format().
+ * EFFC_INVALID_ARGUMENT: `definitions` are no list in JSON. */
+EFFC_API effc_status_t *
+effc_chat_parser_create(const effc_chat_t *chat,
+                        const effc_chat_parser_options_t *options,
+                        effc_chat_parser_t **out_parser);
+
+EFFC_API void effc_chat_parser_free(effc_chat_parser_t *parser);
+
+typedef enum effc_chat_part_kind {
+  EFFC_CHAT_NONE = 0, /* nothing more is certain now */
+  EFFC_CHAT_CONTENT = 1,
+  EFFC_CHAT_REASONING = 2,
+  EFFC_CHAT_CALL = 3,     /* a call begins: `text` is the whole name */
+  EFFC_CHAT_ARGUMENTS = 4 /* more of its arguments: together one JSON mapping */
+} effc_chat_part_kind_t;
+
+/* A piece of an answer. Pieces of one kind that follow each other are one text. */
+typedef struct effc_chat_part {
+  size_t size;
+  effc_chat_part_kind_t kind;
+  uint32_t call; /* which one, from 0; of content and reasoning 0 */
+  const char *text;
+  size_t text_size;
+  /* Of EFFC_CHAT_CALL: the call's id if the model has written one; else "". */
+  const char *id;
+} effc_chat_part_t;
+
+/* Adds `text` of `size` bytes, as it comes from a detokenizer that keeps special
+ * tokens: some models write marks as such. Cut anywhere, it gives the same. Parts
+ * are to be read before the next call. */
+EFFC_API effc_status_t *effc_chat_parser_push(effc_chat_parser_t *parser,
+                                              const char *text, size_t size);
+
+/* Ends the answer. A call that is not whole by then stays as far as it has come,
+ * and text that only began like a mark becomes content. The parser can be used for
+ * another answer to the same prompt. */
+EFFC_API effc_status_t *effc_chat_parser_finish(effc_chat_parser_t *parser);
+
+/* Fills `out_part`, whose `size` the caller has set, with the next part that is
+ * certain; of kind EFFC_CHAT_NONE where there is none. Its texts belong to the
+ * parser until the next call. */
+EFFC_API effc_status_t *effc_chat_parser_next(effc_chat_parser_t *parser,
+                                              effc_chat_part_t *out_part);
 
 #ifdef __cplusplus
 } /* extern "C" */

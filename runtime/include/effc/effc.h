@@ -576,6 +576,7 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 #include "checkpoint.h" /* places that sequences return to */
 #include "counters.h"   /* what an engine has done */
 #include "device.h"     /* where models run */
+#include "grammar.h"    /* texts that follow a grammar */
 #include "profile.h"    /* what ran when */
 #include "sampler.h"    /* the next token from logits */
 #include "scheduler.h"  /* many requests on one engine */

@@ -532,6 +532,44 @@ private:
   int32_t index = -1;
 };
 
+class Grammar : public Handle<effc_grammar_t, effc_grammar_free> {
+public:
+  /// One of effc_grammar_create and effc_grammar_create_from_schema.
+  using Create = decltype(effc_grammar_create);
+  Grammar(const Model &model, std::string_view text,
+          Create *create = effc_grammar_create)
+      : Handle([&] {
+          effc_grammar_t *grammar = nullptr;
+          check(create(model.get(), text.data(), text.size(), &grammar));
+          return grammar;
+        }()) {}
+};
+
+class GrammarMatcher
+    : public Handle<effc_grammar_matcher_t, effc_grammar_matcher_free> {
+public:
+  /// `ends` are the tokens that end the text, possibly none.
+  GrammarMatcher(const Grammar &grammar, const std::vector<int32_t> &ends)
+      : Handle([&] {
+          effc_grammar_matcher_t *matcher = nullptr;
+          const int32_t none = 0;
+          check(effc_grammar_matcher_create(grammar.get(),
+                                            ends.empty() ? &none : ends.data(),
+                                            ends.size(), &matcher));
+          return matcher;
+        }()) {}
+  /// A bit for each token; until the next call.
+  const uint64_t *mask() {
+    const uint64_t *mask = nullptr;
+    check(effc_grammar_matcher_mask(get(), &mask));
+    return mask;
+  }
+  void accept(int32_t token) {
+    check(effc_grammar_matcher_accept(get(), token));
+  }
+  bool isComplete() const { return effc_grammar_matcher_is_complete(get()); }
+};
+
 class Scheduler : public Handle<effc_scheduler_t, effc_scheduler_free> {
 public:
   explicit Scheduler(const Engine &engine)

@@ -81,12 +81,20 @@ EFFC_API effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
                                             const int32_t *tokens,
                                             size_t count);
 
+/* Of the next draw, which an engine may make too, only those tokens may come whose
+ * bit is set: bit t % 64 of word t / 64 for token t, in (vocabulary size + 63) / 64
+ * words, as effc_grammar_matcher_mask() gives them. The others count as minus
+ * infinity behind all other changes; noise and log-probabilities stay what they
+ * are. `mask` is read by that draw, until when it is to stay; NULL: any token. */
+EFFC_API void effc_sampler_set_mask(effc_sampler_t *sampler,
+                                    const uint64_t *mask);
+
 /* Draws a token from one row of logits and counts it as seen. Allocates nothing,
  * but once on each other thread than the one that created the sampler. After a
  * failure the draw counts all the same.
  *
  * EFFC_BAD_DATA: a logit is NaN (the message names the token), or all are minus
- * infinity. */
+ * infinity, as those are that a mask leaves out. */
 EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
                                             const float *logits,
                                             int32_t *out_token);

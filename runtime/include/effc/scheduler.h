@@ -23,6 +23,7 @@
 #define EFFC_SCHEDULER_H
 
 #include "effc.h"
+#include "grammar.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,8 +39,9 @@ typedef enum effc_event_kind {
 } effc_event_kind_t;
 
 typedef enum effc_end {
-  EFFC_END_TOKEN = 0,   /* the model's own end */
-  EFFC_END_STOP = 1,    /* a stop text or stop token of the request */
+  EFFC_END_TOKEN =
+      0,             /* the model's own end, or that of the request's grammar */
+  EFFC_END_STOP = 1, /* a stop text or stop token of the request */
   EFFC_END_LENGTH = 2,  /* `max_tokens` were generated */
   EFFC_END_CONTEXT = 3, /* the model takes no more */
   EFFC_END_CANCELLED = 4,
@@ -221,6 +223,14 @@ typedef struct effc_request {
    * in it, and feeds them in one call; 0: none; at most EFFC_DRAFT_MOST. Texts that
    * repeat what the prompt says come in fewer calls. What is drawn is the same. */
   uint32_t draft_tokens;
+  /* NULL: any text. Else each choice follows it, from its first token on, and may
+   * be freed behind the submission. An end of the model's or a stop token comes
+   * where the grammar may end alone. A text that cannot go on ends by itself:
+   * EFFC_END_TOKEN. It is to be of the engine's model. */
+  const effc_grammar_t *grammar;
+  /* Texts of events show special tokens too, as effc_chat_parser_push() needs them.
+   * Default false. */
+  bool show_special;
 } effc_request_t;
 
 EFFC_API effc_request_t effc_request_default(void);
@@ -238,8 +248,9 @@ EFFC_API effc_request_t effc_request_default(void);
  * vocabulary; a prompt, `max_tokens` or `choices` beyond the scheduler's bounds;
  * one of the latter is 0; a priority that is none; `prompt_logprobs` above 1 + the
  * size of the vocabulary; more than EFFC_DRAFT_MOST draft tokens; a mark outside of
- * the prompt, or more than EFFC_MARKS_MOST; a cache flag that is none; sampling
- * options as effc_sampler_create().
+ * the prompt, or more than EFFC_MARKS_MOST; a cache flag that is none; a grammar for
+ * another model; sampling options as effc_sampler_create().
+ * EFFC_EXHAUSTED, besides: the grammar allows no token at the beginning.
  * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer; drafts where
  * several tokens of a call may have other bits than one after another, or for a model
  * with windows, which forget what a wrong draft has replaced.

@@ -1,15 +1,11 @@
 // Conversations to prompts: effc_chat_create and its counterparts.
 
+#include "runtime/src/capi/ChatHandle.h"
 #include "runtime/src/capi/Handles.h"
 #include "runtime/src/capi/TextBorder.h"
-#include "runtime/src/chat/ChatFormat.h"
 #include "runtime/src/chat/TurnEnd.h"
 
 using namespace effc::rt;
-
-struct effc_chat {
-  ChatFormat format;
-};
 
 struct effc_chat_text {
   jinja::Text text;
@@ -33,7 +29,7 @@ static Check createChat(std::string source, const effc_model_t *model,
         "the chat template is refused: " + format.error().message;
     return format.error();
   }
-  *out = new effc_chat{std::move(*format)};
+  *out = new effc_chat(std::move(*format));
   return {};
 }
 

@@ -65,6 +65,11 @@ effc_status_t *effc_sampler_accept(effc_sampler_t *sampler,
   });
 }
 
+void effc_sampler_set_mask(effc_sampler_t *sampler, const uint64_t *mask) {
+  if (sampler)
+    sampler->sampler.setMask(mask);
+}
+
 effc_status_t *effc_sampler_sample(effc_sampler_t *sampler, const float *logits,
                                    int32_t *out_token) {
   return atBorder([&]() -> Check {

@@ -39,6 +39,9 @@ public:
   Result<jinja::Text> render(const Conversation &conversation,
                              const jinja::Moment &now) const;
 
+  /// The template.
+  const std::string &text() const { return source; }
+
 private:
   ChatFormat(std::string source, jinja::Template parsed, const Tokens &tokens);
 

@@ -2,6 +2,7 @@
 
 #include "runtime/src/Limits.h"
 #include "runtime/src/Status.h"
+#include "runtime/src/capi/GrammarHandle.h"
 
 #include <algorithm>
 
@@ -189,8 +190,34 @@ Job::create(const effc_request_t &request, const Model &model,
   if (!request.ignore_end && generation && generation->eos())
     job->ends.assign(generation->eos()->begin(), generation->eos()->end());
   if (model.tokenizer())
-    job->stream.emplace(*model.tokenizer(), /*skipSpecial=*/true);
+    job->stream.emplace(*model.tokenizer(),
+                        /*skipSpecial=*/!request.show_special);
+  if (request.grammar)
+    if (Check error = job->follow(request, model))
+      return *error;
   return job;
+}
+
+/// Has the text follow the request's grammar.
+Check Job::follow(const effc_request_t &request, const Model &model) {
+  const grammar::Grammar &given = *request.grammar->grammar;
+  if (!given.isFor(&model))
+    return invalidArgument("'grammar' is made for another model");
+  std::vector<int32_t> all = ends;
+  all.insert(all.end(), stopTokens.begin(), stopTokens.end());
+  matcher.emplace(request.grammar->grammar, std::move(all));
+  return maskNextDraw();
+}
+
+/// Tells the sampler which tokens can come.
+Check Job::maskNextDraw() {
+  if (!matcher)
+    return {};
+  auto mask = matcher->mask();
+  if (!mask)
+    return mask.error();
+  sampler->sampler.setMask(mask->data());
+  return {};
 }
 
 static bool has(const std::vector<int32_t> &tokens, int32_t token) {
@@ -210,6 +237,9 @@ Spoken Job::take(int32_t token) {
   if (drafts)
     drafts->add(token);
   Spoken spoken;
+  if (matcher)
+    if (Check error = matcher->accept(token))
+      return {"", EFFC_END_FAILED, -1, error->message};
   if (stream) {
     Result<std::string_view> text = stream->push(token);
     if (!text)
@@ -219,8 +249,13 @@ Spoken Job::take(int32_t token) {
   if (std::optional<size_t> found = stop.found()) {
     spoken.end = EFFC_END_STOP;
     spoken.stop = static_cast<int32_t>(*found);
+  } else if (matcher && matcher->isComplete()) {
+    spoken.end = EFFC_END_TOKEN;
   } else if (drawn.size() >= maxTokens) {
     spoken.end = EFFC_END_LENGTH;
+  } else if (Check error = maskNextDraw()) {
+    spoken.end = EFFC_END_FAILED;
+    spoken.message = error->message;
   }
   return spoken;
 }
@@ -272,5 +307,5 @@ Check Job::restart() {
   stops.clear();
   lookedAt = 0;
   phase = Phase::Prompt;
-  return {};
+  return maskNextDraw();
 }

@@ -5,6 +5,7 @@
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
 #include "runtime/src/serving/Drafts.h"
+#include "runtime/src/grammar/Grammar.h"
 #include "runtime/src/serving/Order.h"
 #include "runtime/src/serving/StateCache.h"
 #include "runtime/src/tokenizer/Tokenizer.h"
@@ -136,8 +137,12 @@ private:
 
   OwnedSampling sampling;
   uint32_t vocabulary = 0;
-  std::vector<int32_t> ends, stopTokens; // ends: of the model
-  std::optional<DecodeStream> stream;    // none without a tokenizer
+  Check follow(const effc_request_t &request, const Model &model);
+  Check maskNextDraw();
+
+  std::vector<int32_t> ends, stopTokens;   // ends: of the model
+  std::optional<grammar::Matcher> matcher; // where its grammar stands, if any
+  std::optional<DecodeStream> stream;      // none without a tokenizer
   StopText stop{{}};
 };
 

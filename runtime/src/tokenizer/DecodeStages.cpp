@@ -10,6 +10,21 @@
 
 using namespace effc::rt;
 
+std::optional<char> effc::rt::readByteToken(std::string_view text) {
+  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>')
+    return std::nullopt;
+  auto digitOf = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
+  int high = text[3] == '+' ? 0 : digitOf(text[3]), low = digitOf(text[4]);
+  if (high < 0 || low < 0)
+    return std::nullopt;
+  return static_cast<char>(high << 4 | low);
+}
+
 namespace {
 
 class Bytes : public DecodeStage {
@@ -48,7 +63,7 @@ public:
   void push(std::string_view text, bool) override {
     if (!mayTake(text))
       return;
-    if (std::optional<char> byte = readByte(text)) {
+    if (std::optional<char> byte = readByteToken(text)) {
       row += *byte;
       return;
     }
@@ -61,22 +76,6 @@ public:
   }
 
 private:
-  /// The library reads the two characters as Rust does: also "+A".
-  static std::optional<char> readByte(std::string_view text) {
-    if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>')
-      return std::nullopt;
-    auto digitOf = [](char c) {
-      return c >= '0' && c <= '9'   ? c - '0'
-             : c >= 'a' && c <= 'f' ? c - 'a' + 10
-             : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                    : -1;
-    };
-    int high = text[3] == '+' ? 0 : digitOf(text[3]), low = digitOf(text[4]);
-    if (high < 0 || low < 0)
-      return std::nullopt;
-    return static_cast<char>(high << 4 | low);
-  }
-
   void passRow() {
     if (row.empty())
       return;

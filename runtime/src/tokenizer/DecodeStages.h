@@ -12,7 +12,13 @@
 #include "runtime/src/tokenizer/Decoder.h"
 #include "runtime/src/tokenizer/TextSearch.h"
 
+#include <optional>
+
 namespace effc::rt {
+
+/// The byte of a token "<0xHH>". The library reads the two characters as Rust does:
+/// also "+A".
+std::optional<char> readByteToken(std::string_view text);
 
 /// The bytes of all tokens are one text; invalid runs become U+FFFD. With
 /// `readsCharacters`, a token is written in ByteAlphabet.h's characters; one

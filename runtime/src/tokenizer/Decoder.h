@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace effc::rt {
@@ -41,6 +42,23 @@ protected:
   Budget *budget = nullptr;
 };
 
+/// What one token adds to a text, where that does not depend on the others but for
+/// being the first.
+class TokenText {
+public:
+  std::string of(std::string_view token) const;
+  /// A text's first token loses a space at its beginning.
+  bool dropsFirstSpace() const { return dropsSpace; }
+
+private:
+  friend class Decoder;
+  bool readsCharacters = false, readsBytes = false; // "é" or "<0xE9>" is a byte
+  std::vector<std::pair<std::string, std::string>> replacements;
+  bool dropsSpace = false;
+  std::string
+      mark; // a space, of which a first token has one at its beginning alone
+};
+
 class Decoder {
 public:
   /// Checks each step and appends it.
@@ -48,6 +66,9 @@ public:
 
   /// Whether tokens are bytes, not characters.
   bool takesBytes() const;
+
+  /// EFFC_UNSUPPORTED: what a token adds depends on its neighbours.
+  Result<TokenText> tokenText() const;
 
   /// New stages in order, linked; the last has no next one. They keep a reference
   /// to `budget`.

@@ -165,6 +165,39 @@ Result<std::string> Tokenizer::detokenize(std::span<const int32_t> tokens,
   return text;
 }
 
+Result<const TokenTexts *> Tokenizer::tokenTexts() const {
+  std::lock_guard guard(textsLock);
+  if (texts)
+    return texts.get();
+  Result<TokenText> textOf = decoder.tokenText();
+  if (!textOf)
+    return textOf.error();
+  // Added tokens follow the others; one that is far away has no text here.
+  constexpr size_t kMostBehind = 65536;
+  constexpr uint64_t kMostBytes = uint64_t(1) << 28;
+  size_t count = vocabulary.size();
+  for (const auto &[id, exception] : exceptions)
+    if (static_cast<size_t>(id) < vocabulary.size() + kMostBehind)
+      count = std::max(count, static_cast<size_t>(id) + 1);
+  std::vector<std::string> all(count);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (i > 0)
+      bytes += all[i - 1].size();
+    if (bytes > kMostBytes)
+      return fail(EFFC_UNSUPPORTED, "the texts of all tokens take more than ",
+                  kMostBytes, " bytes");
+    auto id = static_cast<int32_t>(i);
+    auto exception = exceptions.find(id);
+    if (exception == exceptions.end())
+      all[i] = textOf->of(vocabulary.textOf(id));
+    else if (!exception->second.isSpecial)
+      all[i] = textOf->of(exception->second.text);
+  }
+  texts = std::make_unique<TokenTexts>(all, textOf->dropsFirstSpace());
+  return texts.get();
+}
+
 /// The end of the chain.
 class DecodeStream::Output : public DecodeStage {
 public:

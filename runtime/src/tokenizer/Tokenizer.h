@@ -22,12 +22,14 @@
 #include "runtime/src/tokenizer/Decoder.h"
 #include "runtime/src/tokenizer/Normalizer.h"
 #include "runtime/src/tokenizer/Pieces.h"
+#include "runtime/src/tokenizer/TokenTexts.h"
 #include "runtime/src/tokenizer/Vocabulary.h"
 #include "runtime/src/tokenizer/models/Model.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +75,10 @@ public:
     auto found = exceptions.find(token);
     return found != exceptions.end() && found->second.isSpecial;
   }
+  /// What each token adds to a text that is decoded without special tokens; made
+  /// when it is first asked for, and the tokenizer's. Special tokens have none.
+  /// EFFC_UNSUPPORTED: the text of a token depends on those beside it.
+  Result<const TokenTexts *> tokenTexts() const;
 
   const std::vector<ChatTemplate> &templates() const { return chatTemplates; }
   /// The text of a token that templates call `name`; null where none is called so.
@@ -116,6 +122,8 @@ private:
   };
   std::unordered_map<int32_t, Exception> exceptions;
   std::vector<int32_t> prepend, append;
+  mutable std::mutex textsLock;
+  mutable std::unique_ptr<const TokenTexts> texts;
 };
 
 /// Tokens to text as they come.

@@ -7,6 +7,13 @@ using namespace effc::rt::jinja;
 /// Up to here looking at every key is as fast as hashing.
 static constexpr size_t kFewEntries = 16;
 
+Value::Value() = default;
+Value::Value(const Value &) = default;
+Value::Value(Value &&) noexcept = default;
+Value &Value::operator=(const Value &) = default;
+Value &Value::operator=(Value &&) noexcept = default;
+Value::~Value() = default;
+
 Value Value::undefined(std::string what) {
   Value value;
   value.content = Undefined{std::make_shared<std::string>(std::move(what))};

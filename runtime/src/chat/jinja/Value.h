@@ -56,7 +56,13 @@ enum class Kind : uint8_t {
 
 class Value {
 public:
-  Value() = default;
+  // Out of line: values are copied in many places.
+  Value();
+  Value(const Value &);
+  Value(Value &&) noexcept;
+  Value &operator=(const Value &);
+  Value &operator=(Value &&) noexcept;
+  ~Value();
   Value(None) : content(None{}) {}
   /// No pointer, which would be true.
   template <std::same_as<bool> Truth> Value(Truth truth) : content(truth) {}

@@ -1,5 +1,7 @@
 #include "runtime/src/devices/sim/GlobalMemory.h"
 
+#include "runtime/src/devices/sim/Fault.h"
+
 #include <optional>
 
 using namespace effc;
@@ -119,9 +121,7 @@ static Fault explain(std::span<const OperandRange> ranges, uintptr_t address,
     if (range.start <= address && (!nearest || range.start > nearest->start))
       nearest = &range;
   const char *verb = write ? "writes " : "reads ";
-  auto say = [](const auto &...parts) {
-    return fail(EFFC_DEVICE_ERROR, parts...).message;
-  };
+  auto say = [](const auto &...parts) { return rt::say(parts...); };
   if (!nearest)
     return say(verb, bytes, " bytes at ",
                reinterpret_cast<const void *>(address),
