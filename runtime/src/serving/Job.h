@@ -4,8 +4,8 @@
 
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
-#include "runtime/src/serving/Drafts.h"
 #include "runtime/src/grammar/Grammar.h"
+#include "runtime/src/serving/Drafts.h"
 #include "runtime/src/serving/Order.h"
 #include "runtime/src/serving/StateCache.h"
 #include "runtime/src/tokenizer/Tokenizer.h"

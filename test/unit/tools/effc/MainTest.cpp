@@ -74,11 +74,11 @@ TEST(Main, PointsToTheHelpOfTheCommand) {
 TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
   Finished done = effc_({"bogus", "a.effc"});
   EXPECT_EQ(done.status, 2);
-  EXPECT_EQ(
-      firstLine(done.err),
-      "effc: error: there is no command 'bogus'; commands are compile, "
-      "verify, serve, run, chat, sample, eval, bench, inspect, tokenize, devices, "
-      "completions, manual");
+  EXPECT_EQ(firstLine(done.err),
+            "effc: error: there is no command 'bogus'; commands are compile, "
+            "verify, serve, run, chat, sample, eval, bench, inspect, tokenize, "
+            "devices, "
+            "completions, manual");
 }
 
 TEST(Main, NamesTheNearestCommand) {
