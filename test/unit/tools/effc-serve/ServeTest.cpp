@@ -90,6 +90,24 @@ TEST(Serve, TakesTextsTokensAndListsOfThem) {
   EXPECT_EQ(toy.post("/detokenize", {{"tokens", cut}}).json()["prompt"], "xyz");
 }
 
+TEST(Serve, HasSeveralModels) {
+  TemporaryFile other(makeToyArtifact());
+  ServedToy toy({other.path(), "--name", "other"});
+  Json models = toy.get("/v1/models").json()["data"];
+  ASSERT_EQ(models.size(), 2u);
+  EXPECT_EQ(models[1]["id"], "other");
+  Json asked = asking(Tokens{'a'}, 4);
+  HttpAnswer unnamed = toy.post("/v1/completions", asked);
+  EXPECT_EQ(unnamed.status, 400);
+  EXPECT_EQ(unnamed.json()["error"]["param"], "model");
+  asked["model"] = "other";
+  Json answer = toy.post("/v1/completions", asked).json();
+  EXPECT_EQ(answer["model"], "other");
+  EXPECT_EQ(tokensOf(answer["choices"][0]), greedy({'a'}, 4));
+  EXPECT_EQ(toy.metric("effc_prompt_tokens_total{model=\"other\"}"), 1);
+  EXPECT_EQ(toy.metric("effc_prompt_tokens_total{model=\"toy\"}"), 0);
+}
+
 // More prompts than slots and queue together: a list leaves room for others.
 TEST(Serve, TakesLongListsAndManyChoices) {
   ServedToy toy({"--slots", "2", "--queue", "3"});
