@@ -41,6 +41,7 @@ struct Generation::Sample {
   Session session;
   Sampler sampler;
   StopText stop;
+  std::optional<GrammarMatcher> matcher;
   std::unique_ptr<Detokenizer> stream; // null without a tokenizer
   std::string text;                    // not yet shown
   std::optional<int32_t> unfed;        // drawn, not part of the state yet
@@ -52,6 +53,8 @@ const char *effc::cli::nameOf(Ending ending) {
   switch (ending) {
   case Ending::EndToken:
     return "end";
+  case Ending::Complete:
+    return "grammar";
   case Ending::Stop:
     return "stop";
   case Ending::Length:
@@ -82,6 +85,16 @@ static Sampler makeSampler(const Model &model, const GenerationOptions &given,
   }
 }
 
+/// What ends a text that follows a grammar, where the grammar may end.
+static Tokens endsOf(const Model &model, const GenerationOptions &options) {
+  Tokens ends = options.stops.tokens;
+  effc_generation_t generation = model.generation();
+  if (!options.ignoreEnd)
+    ends.insert(ends.end(), generation.eos,
+                generation.eos + generation.eos_count);
+  return ends;
+}
+
 Generation::Generation(const Model &model, Engine &engine, Session session,
                        GenerationOptions given)
     : model(model), engine(engine), options(std::move(given)),
@@ -93,11 +106,14 @@ Generation::Generation(const Model &model, Engine &engine, Session session,
                    .session = std::move(own),
                    .sampler = makeSampler(model, options, index),
                    .stop = StopText(options.stops.texts),
+                   .matcher = {},
                    .stream = nullptr,
                    .text = {},
                    .unfed = {},
                    .ending = {},
                    .result = {}}));
+    if (options.grammar)
+      samples.back()->matcher.emplace(*options.grammar, endsOf(model, options));
     samples.back()->result.seed = options.sampling.seed + index;
     // From the start, for a sample may end before its first token.
     if (options.samples > 1 && options.show == Show::Text)
@@ -173,10 +189,14 @@ std::optional<Ending> Generation::push(Sample &sample, int32_t token) {
     sample.result.logprobs.push_back(sample.sampler.logprobs());
   sample.text += text;
   show(sample);
+  if (sample.matcher)
+    sample.matcher->accept(token);
   if (int32_t stop = sample.stop.found(); stop >= 0) {
     sample.result.stop = options.stops.texts[static_cast<size_t>(stop)];
     return Ending::Stop;
   }
+  if (sample.matcher && sample.matcher->isComplete())
+    return Ending::Complete;
   if (static_cast<int64_t>(made.size()) >= options.newTokens)
     return Ending::Length;
   return std::nullopt;
@@ -216,6 +236,7 @@ void Generation::advance(const std::vector<Sample *> &running) {
   std::vector<effc_sampler_t *> samplers;
   Tokens tokens;
   for (Sample *sample : running) {
+    maskNextDraw(*sample);
     sessions.push_back(sample->session.get());
     samplers.push_back(sample->sampler.get());
     tokens.push_back(*std::exchange(sample->unfed, std::nullopt));
@@ -224,8 +245,21 @@ void Generation::advance(const std::vector<Sample *> &running) {
   decode.tokens += running.size();
 }
 
+/// Tells the sampler which tokens the grammar allows.
+void Generation::maskNextDraw(Sample &sample) {
+  if (!sample.matcher)
+    return;
+  try {
+    effc_sampler_set_mask(sample.sampler.get(), sample.matcher->mask());
+  } catch (const Error &error) {
+    throw Failure(error.what());
+  }
+}
+
 /// The token that comes next in the running sample `row`.
 int32_t Generation::draw(Sample &sample, size_t row) {
+  if (!drawn)
+    maskNextDraw(sample);
   if (!drawn)
     return sample.sampler.sample(logits.data() + row * vocabulary);
   if ((*drawn)[row] < 0)

@@ -24,12 +24,13 @@ struct Rate {
 /// Why a text is no longer than it is.
 enum class Ending {
   EndToken,   // the model's own end
+  Complete,   // the grammar allows nothing more
   Stop,       // a text or token that the user named
   Length,     // as many tokens as were asked for
   Context,    // the model takes no more
   Interrupted // the user's interrupt
 };
-/// "end", "stop", "length", "context", "interrupted": what --json has.
+/// "end", "grammar", "stop", "length", "context", "interrupted": what --json has.
 const char *nameOf(Ending ending);
 
 enum class Show { Text, Tokens, Nothing };
@@ -44,6 +45,7 @@ struct GenerationOptions {
   effc_sampler_options_t sampling = {};
   std::vector<effc_logit_bias_t> biases;
   Stops stops;
+  const Grammar *grammar = nullptr; // that samples follow; null: any text
   Tokens before; // what the session holds already, as penalties count it
   bool ignoreEnd = false; // go on behind the model's own end
   Show show = Show::Text;
@@ -94,6 +96,7 @@ private:
   std::optional<Ending> push(Sample &sample, int32_t token);
   void advance(const std::vector<Sample *> &running);
   int32_t draw(Sample &sample, size_t row);
+  static void maskNextDraw(Sample &sample);
   void end(Sample &sample, Ending ending);
   void show(Sample &sample);
   bool endsSequence(int32_t token) const;

@@ -23,7 +23,6 @@
 #define EFFC_SCHEDULER_H
 
 #include "effc.h"
-#include "grammar.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -227,7 +226,7 @@ typedef struct effc_request {
    * be freed behind the submission. An end of the model's or a stop token comes
    * where the grammar may end alone. A text that cannot go on ends by itself:
    * EFFC_END_TOKEN. It is to be of the engine's model. */
-  const effc_grammar_t *grammar;
+  const struct effc_grammar *grammar;
   /* Texts of events show special tokens too, as effc_chat_parser_push() needs them.
    * Default false. */
   bool show_special;
