@@ -35,6 +35,7 @@ set(expected
   include/effc/grammar.h
   include/effc/sampler.h
   include/effc/scheduler.h
+  include/effc/scheduler.hpp
   include/effc/state.h
   include/effc/stop.h
   include/effc/effc.hpp

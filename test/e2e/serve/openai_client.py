@@ -9,6 +9,7 @@ tokenizer and a chat template, and room for 64 tokens.
 """
 import argparse
 import concurrent.futures
+import json
 import math
 import sys
 import time
@@ -310,8 +311,31 @@ def tools_are_refused_by_name(s):
 
 @check
 def formats_are_refused_by_name(s):
-    call = lambda: s.chat(response_format={"type": "json_object"})
+    call = lambda: s.chat(response_format={"type": "json_schema", "json_schema": {
+        "name": "n", "schema": {"type": "integer", "multipleOf": 3}}})
     assert refused(call, openai.BadRequestError).param == "response_format"
+
+@check
+def answers_fit_a_schema(s):
+    schema = {"type": "object", "properties": {"city": {"enum": ["Paris", "Rome"]}, "big": {"type": "boolean"}},
+              "required": ["city", "big"], "additionalProperties": False}
+    answer = s.chat(response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": schema}})
+    found = json.loads(answer.choices[0].message.content)
+    assert found["city"] in ("Paris", "Rome") and isinstance(found["big"], bool) and len(found) == 2
+
+@check
+def answers_are_objects(s):
+    answer = s.chat(response_format={"type": "json_object"}, max_tokens=400)
+    assert answer.choices[0].finish_reason == "length" or isinstance(json.loads(answer.choices[0].message.content), dict)
+
+@check
+def a_second_turn_reads_what_is_new(s):
+    messages = [{"role": "system", "content": "Be brief. " * 40}, {"role": "user", "content": "Hi"}]
+    make = lambda: s.client.chat.completions.create(model=s.model, messages=messages, max_tokens=8)
+    first = make()
+    messages += [{"role": "assistant", "content": first.choices[0].message.content}, {"role": "user", "content": "And?"}]
+    usage = make().usage
+    assert usage.prompt_tokens_details.cached_tokens > usage.prompt_tokens // 2
 
 @check
 def bounds_are_named(s):

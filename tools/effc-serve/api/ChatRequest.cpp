@@ -124,10 +124,10 @@ ChatPrompt effc::serve::renderChat(const Fields &fields,
   return model.chat()->render(std::move(input));
 }
 
-/// Tools, and formats of answers, need grammars and readers of calls. Until these
-/// are there, whatever asks for them is refused: text in place of a call would
-/// look like an answer. With "none" no tool is to be called, and none is shown.
-static void refuseFormats(const Fields &fields) {
+/// Tools need readers of calls. Until these are there, whatever asks for them is
+/// refused: text in place of a call would look like an answer. With "none" no tool is
+/// to be called, and none is shown.
+static void refuseTools(const Fields &fields) {
   const Json *tools = fields.find("tools");
   const Json *choice = fields.find("tool_choice");
   bool isNone = choice && *choice == Json("none");
@@ -141,12 +141,6 @@ static void refuseFormats(const Fields &fields) {
                    "'tool_choice' is possible as \"none\" or \"auto\" "
                    "alone: calls are not read from answers yet",
                    "tool_choice", "unsupported_parameter");
-  if (const Json *format = fields.find("response_format"))
-    if (Json type = format->value("type", Json()); type != Json("text"))
-      throw ApiError(400,
-                     "'response_format' is possible with the type \"text\" "
-                     "alone: there are no grammars yet",
-                     "response_format", "unsupported_parameter");
   if (const Json *modalities = fields.find("modalities"))
     for (const Json &each : *modalities)
       if (each != Json("text"))
@@ -154,14 +148,53 @@ static void refuseFormats(const Fields &fields) {
                        "modalities", "unsupported_parameter");
 }
 
+static ApiError wrongFormat(const std::string &what) {
+  return ApiError::invalid("response_format", what);
+}
+
+/// The grammar that 'response_format' asks for; null where any text will do.
+static std::shared_ptr<effc_grammar_t> grammarOf(const Fields &fields,
+                                                 const ServedModel &model) {
+  const Json *format = fields.find("response_format");
+  if (!format)
+    return nullptr;
+  Json type = format->value("type", Json());
+  if (type == Json("text"))
+    return nullptr;
+  effc_grammar_t *grammar = nullptr;
+  try {
+    if (type == Json("json_object")) {
+      check(effc_grammar_create_json_object(model.model().get(), &grammar));
+    } else if (type == Json("json_schema")) {
+      Json asked = format->value("json_schema", Json());
+      if (!asked.is_object() || !asked.contains("schema"))
+        throw wrongFormat("expects a schema: {\"type\": \"json_schema\", "
+                          "\"json_schema\": {\"schema\": {...}}}");
+      std::string schema = asked["schema"].dump();
+      check(effc_grammar_create_from_schema(model.model().get(), schema.data(),
+                                            schema.size(), &grammar));
+    } else {
+      throw wrongFormat("expects the type \"text\", \"json_object\" or "
+                        "\"json_schema\", but got " +
+                        shown(type));
+    }
+  } catch (const Error &error) {
+    throw wrongFormat(std::string("is not possible: ") + error.what());
+  }
+  return {grammar, effc_grammar_free};
+}
+
 Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   const BodyTable &table = chatTable();
   Fields fields(body, table.known, table.refused);
-  refuseFormats(fields);
+  refuseTools(fields);
   Asked asked;
   asked.ignored = fields.ignored();
   readSampling(fields, model, asked.plan);
   ChatPrompt prompt = renderChat(fields, model);
+  asked.plan.grammar = grammarOf(fields, model);
+  if (int32_t end = model.chat()->endToken(); end >= 0 && !asked.plan.ignoreEnd)
+    asked.plan.stopTokens.push_back(end);
   if (prompt.messagesEnd > 0)
     asked.plan.marks = {prompt.messagesEnd};
   asked.plan.prompts.push_back(std::move(prompt.tokens));

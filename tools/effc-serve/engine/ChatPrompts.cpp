@@ -7,7 +7,9 @@ using namespace effc::serve;
 using Json = nlohmann::json;
 
 ChatPrompts::ChatPrompts(const Model &model, effc_chat_t *given)
-    : model(model), chat(given), readsParts(findWhetherPartsAreRead()) {}
+    : model(model), chat(given), readsParts(findWhetherPartsAreRead()) {
+  check(effc_chat_end_token(chat.get(), model.get(), &end));
+}
 
 /// Shows the template a message in parts: one that knows nothing of parts prints
 /// them as a list, or fails.

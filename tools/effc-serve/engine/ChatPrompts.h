@@ -37,6 +37,8 @@ public:
   /// Renders and tokenises. What users wrote stays text: a special token that is
   /// spelled out there is cut as other words are. Throws effc::Error.
   ChatPrompt render(ChatInput input) const;
+  /// The token that the template writes behind an answer; -1: none.
+  int32_t endToken() const { return end; }
 
 private:
   using Text = std::unique_ptr<effc_chat_text_t, void (*)(effc_chat_text_t *)>;
@@ -49,6 +51,7 @@ private:
   };
   const Model &model;
   std::unique_ptr<effc_chat_t, Free> chat;
+  int32_t end = -1;
   bool readsParts; // of a message's content; else one text is made of them
 };
 

@@ -53,6 +53,7 @@ void Generation::submit(Unit &unit) {
   request.stop_text_count = stops.size();
   request.ignore_end = plan.ignoreEnd;
   request.prompt_logprobs = plan.promptLogprobs;
+  request.grammar = plan.grammar.get();
   if (unit.prompt == 0) {
     request.marks = plan.marks.data();
     request.mark_count = plan.marks.size();

@@ -32,6 +32,7 @@ struct GenerationPlan {
   std::vector<int32_t> stopTokens;
   bool ignoreEnd = false;
   uint32_t promptLogprobs = 0;
+  std::shared_ptr<effc_grammar_t> grammar; // that texts follow; null: any text
   /// Of the first prompt: ends of beginnings that later ones will share.
   std::vector<uint64_t> marks;
 

@@ -140,9 +140,14 @@ TEST(ServeChat, RefusesWhatItWouldAnswerWrongly) {
   EXPECT_EQ(refusedField(toy, body), "tools");
   body["tool_choice"] = "none";
   EXPECT_EQ(toy.post("/v1/chat/completions", body).status, 200);
-  body = say("Hi");
-  body["response_format"] = {{"type", "json_object"}};
-  EXPECT_EQ(refusedField(toy, body), "response_format");
+  for (const Json &format :
+       {Json{{"type", "yaml"}}, Json{{"type", "json_schema"}},
+        Json{{"type", "json_schema"},
+             {"json_schema", {{"schema", {{"multipleOf", 3}}}}}}}) {
+    body = say("Hi");
+    body["response_format"] = format;
+    EXPECT_EQ(refusedField(toy, body), "response_format") << format;
+  }
   body = say("Hi");
   body["functions"] = Json::array({tool});
   EXPECT_EQ(refusedField(toy, body), "functions");
@@ -155,6 +160,43 @@ TEST(ServeChat, RefusesWhatItWouldAnswerWrongly) {
   body = say("Hi");
   body["max_tokens"] = 0;
   EXPECT_EQ(refusedField(toy, body), "max_tokens");
+}
+
+TEST(ServeChat, WritesWhatASchemaAllows) {
+  ServedToy toy;
+  Json body = say("Hi");
+  body["max_tokens"] = 200;
+  body["response_format"] = {
+      {"type", "json_schema"},
+      {"json_schema", {{"schema", {{"enum", {"red", "green", 17}}}}}}};
+  for (int seed : {1, 2, 3}) {
+    body["seed"] = seed;
+    HttpAnswer answer = toy.post("/v1/chat/completions", body);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    Json choice = Json::parse(answer.body)["choices"][0];
+    Json written = Json::parse(choice["message"]["content"].get<std::string>());
+    EXPECT_TRUE(written == "red" || written == "green" || written == 17)
+        << written;
+    EXPECT_EQ(choice["finish_reason"], "stop");
+  }
+}
+
+TEST(ServeChat, GoesOnFromStatesOfEarlierPrompts) {
+  ServedToy toy;
+  Json body = say(std::string(200, 'x'));
+  auto usageOf = [&] {
+    HttpAnswer answer = toy.post("/v1/chat/completions", body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return Json::parse(answer.body);
+  };
+  Json first = usageOf(), second = usageOf();
+  EXPECT_EQ(first["usage"]["prompt_tokens_details"]["cached_tokens"], 0);
+  EXPECT_EQ(first["effc"]["cache"]["reason"], "no_prefix");
+  EXPECT_GT(second["usage"]["prompt_tokens_details"]["cached_tokens"], 100);
+  EXPECT_EQ(second["effc"]["cache"]["kind"], "exact");
+  EXPECT_EQ(second["choices"][0]["message"], first["choices"][0]["message"]);
+  EXPECT_NE(toy.get("/metrics").body.find("effc_prefix_cache_hit_tokens_total"),
+            std::string::npos);
 }
 
 TEST(ServeChat, SaysWhyThereIsNone) {
