@@ -307,7 +307,10 @@ def tools_that_nobody_may_call(s):
 @check
 def tools_are_refused_by_name(s):
     tool = {"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}
+    # By a template without calls, as that of SmolLM2.
     assert refused(lambda: s.chat(tools=[tool]), openai.BadRequestError).param == "tools"
+    call = lambda: s.chat(tools=[tool], tool_choice="required")
+    assert refused(call, openai.BadRequestError).param == "tool_choice"
 
 @check
 def formats_are_refused_by_name(s):

@@ -58,6 +58,9 @@ Answer::Answer(std::shared_ptr<Exchange> given, Generations &generations,
       choices[i].logprobs = asked.shape->logprobs();
     if (asked.echoes)
       addPrompt(choices[i], i / asked.plan.choices);
+    if (asked.manner)
+      choices[i].parts.emplace(generations.model().chat()->chatHandle(),
+                               *asked.manner);
   }
   for (const auto &prompt : asked.plan.prompts)
     promptTokens += prompt.size();
@@ -73,7 +76,7 @@ Answer::Answer(std::shared_ptr<Exchange> given, Generations &generations,
 
 /// Of the prompt's first token the model says nothing.
 void Answer::addPrompt(Choice &choice, size_t prompt) {
-  choice.text = asked.promptTexts[prompt];
+  choice.said.content = asked.promptTexts[prompt];
   if (choice.logprobs) {
     choice.logprobs->add(asked.plan.prompts[prompt][0], {});
     choice.hasLogprobs = true;
@@ -124,13 +127,17 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
                            {event.logprobs + i * each, each});
     return;
   }
-  choice.text.append(event.text, event.text_size);
+  addText(choice, event);
   if (event.kind == EFFC_EVENT_TOKEN) {
     took(choice, event);
   } else {
     if (event.choice == 0)
       takeCached(event);
     choice.finish = finishOf(event.end);
+    // The client is to answer them. One that was cut is no whole call.
+    if (choice.parts && choice.parts->hasCalls() && choice.finish &&
+        event.end != EFFC_END_LENGTH && event.end != EFFC_END_CONTEXT)
+      choice.finish = "tool_calls";
     newTokens += event.new_tokens;
     if (!choice.finish) {
       ApiError error = failureOf(event);
@@ -140,6 +147,17 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
     }
   }
   sendPart(index);
+}
+
+void Answer::addText(Choice &choice, const effc_event_t &event) {
+  std::string_view text(event.text, event.text_size);
+  if (!choice.parts) {
+    choice.said.content += text;
+    return;
+  }
+  choice.parts->push(text, choice.said);
+  if (event.kind == EFFC_EVENT_END)
+    choice.parts->finish(choice.said);
 }
 
 void Answer::took(Choice &choice, const effc_event_t &event) {
@@ -189,10 +207,10 @@ void Answer::sendPart(size_t index) {
   if (index < choices.size()) {
     Choice &choice = choices[index];
     // A token within a character, or what may become a stop text, waits.
-    if (!choice.text.empty() || choice.hasLogprobs || choice.finish) {
+    if (!choice.said.isEmpty() || choice.hasLogprobs || choice.finish) {
       chunk(index, "");
-      asked.shape->appendPart(part, choice.text);
-      choice.text.clear();
+      asked.shape->appendPart(part, choice.said);
+      choice.said = {};
       appendLogprobs(part, choice);
       part += ",\"finish_reason\":";
       if (choice.finish)
@@ -282,7 +300,7 @@ void Answer::finishWhole() {
   for (size_t i = 0; i < choices.size(); ++i) {
     body += i == 0 ? "{\"index\":" : ",{\"index\":";
     appendNumber(body, uint64_t(i));
-    asked.shape->appendWhole(body, choices[i].text);
+    asked.shape->appendWhole(body, choices[i].said);
     appendLogprobs(body, choices[i]);
     body += ",\"finish_reason\":";
     appendQuoted(body, choices[i].finish);

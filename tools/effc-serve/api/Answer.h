@@ -9,11 +9,13 @@
 
 #include "tools/effc-serve/Metrics.h"
 #include "tools/effc-serve/api/Shape.h"
+#include "tools/effc-serve/engine/AnswerParts.h"
 #include "tools/effc-serve/engine/Generation.h"
 #include "tools/effc-serve/http/HttpServer.h"
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,7 @@ struct Asked {
   bool echoes = false;                  // the prompt comes before the text
   std::vector<std::string> promptTexts; // where it echoes
   uint32_t logprobs = 0;                // of each token; 0: none
+  std::optional<AnswerManner> manner;   // of a conversation
   std::vector<std::string> ignored;     // fields
 };
 
@@ -46,7 +49,8 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
   struct Choice {
-    std::string text; // of a whole answer; of a stream what is not yet sent
+    Written said; // of a whole answer; of a stream what is not yet sent
+    std::optional<AnswerParts> parts;      // of a conversation
     std::unique_ptr<LogprobText> logprobs; // null: none are asked for
     bool hasLogprobs = false;              // that are not yet sent
     const char *finish = nullptr;          // the reason, behind the end
@@ -55,6 +59,7 @@ private:
 
   void addPrompt(Choice &choice, size_t prompt);
   void took(Choice &choice, const effc_event_t &event);
+  static void addText(Choice &choice, const effc_event_t &event);
   void sendPart(size_t index);
   void appendLogprobs(std::string &out, Choice &choice);
   void appendUsage(std::string &out) const;

@@ -30,8 +30,8 @@ static constexpr Field kOwn[] = {
 };
 
 static constexpr RefusedField kRefused[] = {
-    {"functions", "calls of tools are not read yet"},
-    {"function_call", "calls of tools are not read yet"},
+    {"functions", "calls of tools are not read so: use 'tools'"},
+    {"function_call", "calls of tools are not read so: use 'tools'"},
     {"audio", "answers are text"},
     {"prediction", "nothing is predicted"},
     {"web_search_options", "nothing is searched"},
@@ -46,6 +46,8 @@ static constexpr Field kTemplateRows[] = {
     {"documents", FieldType::List, 0, 1024},
     {"add_generation_prompt", FieldType::Boolean},
     {"continue_final_message", FieldType::Boolean},
+    {"tools", FieldType::List, 0, 128},
+    {"tool_choice", FieldType::Any},
 };
 
 const BodyTable &effc::serve::chatTable() {
@@ -98,6 +100,51 @@ static void checkMessages(const Json &messages) {
   }
 }
 
+/// Which calls are possible: the model chooses, or none. To have it call needs a
+/// grammar with the marks of calls, which are special tokens often.
+static bool wantsTools(const Fields &fields) {
+  const Json *tools = fields.find("tools");
+  const Json *choice = fields.find("tool_choice");
+  bool isNone = choice && *choice == Json("none");
+  if (choice && !isNone && *choice != Json("auto"))
+    throw ApiError(400,
+                   "'tool_choice' is possible as \"none\" or \"auto\" "
+                   "alone: nobody makes a model call",
+                   "tool_choice", "unsupported_parameter");
+  return tools && !tools->empty() && !isNone;
+}
+
+static void checkTools(const Json &tools) {
+  for (const Json &tool : tools)
+    if (!tool.is_object() || tool.value("type", Json()) != Json("function") ||
+        !tool.value("function", Json()).is_object() ||
+        !tool["function"].value("name", Json()).is_string())
+      throw ApiError::invalid(
+          "tools", "expects {\"type\": \"function\", \"function\": "
+                   "{\"name\": ..., \"parameters\": ...}}, but got " +
+                       shown(tool));
+}
+
+/// Templates write arguments from a mapping, and clients send back the text that they
+/// got.
+static void readArguments(Json &messages) {
+  for (Json &message : messages) {
+    auto calls = message.find("tool_calls");
+    if (calls == message.end() || !calls->is_array())
+      continue;
+    for (Json &call : *calls) {
+      if (!call.is_object() || !call.value("function", Json()).is_object() ||
+          !call["function"].value("arguments", Json()).is_string())
+        continue;
+      Json &arguments = call["function"]["arguments"];
+      Json read =
+          Json::parse(arguments.get<std::string>(), nullptr, /*throws=*/false);
+      if (read.is_object())
+        arguments = std::move(read);
+    }
+  }
+}
+
 ChatPrompt effc::serve::renderChat(const Fields &fields,
                                    const ServedModel &model) {
   if (!model.chat())
@@ -109,6 +156,7 @@ ChatPrompt effc::serve::renderChat(const Fields &fields,
     throw ApiError::invalid("messages", "is required");
   checkMessages(*messages);
   input.messages = *messages;
+  readArguments(input.messages);
   input.continues = fields.flag("continue_final_message");
   input.addsPrompt = fields.flag("add_generation_prompt", !input.continues);
   if (input.continues && input.addsPrompt)
@@ -121,26 +169,14 @@ ChatPrompt effc::serve::renderChat(const Fields &fields,
     input.arguments["reasoning_effort"] = fields.text("reasoning_effort");
   if (const Json *documents = fields.find("documents"))
     input.documents = *documents;
+  if (wantsTools(fields)) {
+    checkTools(*fields.find("tools"));
+    input.tools = *fields.find("tools");
+  }
   return model.chat()->render(std::move(input));
 }
 
-/// Tools need readers of calls. Until these are there, whatever asks for them is
-/// refused: text in place of a call would look like an answer. With "none" no tool is
-/// to be called, and none is shown.
-static void refuseTools(const Fields &fields) {
-  const Json *tools = fields.find("tools");
-  const Json *choice = fields.find("tool_choice");
-  bool isNone = choice && *choice == Json("none");
-  if (tools && !tools->empty() && !isNone)
-    throw ApiError(400,
-                   "'tools' are not possible yet: calls are not read from "
-                   "answers; 'tool_choice' \"none\" leaves them out",
-                   "tools", "unsupported_parameter");
-  if (choice && !isNone && *choice != Json("auto"))
-    throw ApiError(400,
-                   "'tool_choice' is possible as \"none\" or \"auto\" "
-                   "alone: calls are not read from answers yet",
-                   "tool_choice", "unsupported_parameter");
+static void checkModalities(const Fields &fields) {
   if (const Json *modalities = fields.find("modalities"))
     for (const Json &each : *modalities)
       if (each != Json("text"))
@@ -187,12 +223,25 @@ static std::shared_ptr<effc_grammar_t> grammarOf(const Fields &fields,
 Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   const BodyTable &table = chatTable();
   Fields fields(body, table.known, table.refused);
-  refuseTools(fields);
+  checkModalities(fields);
   Asked asked;
   asked.ignored = fields.ignored();
   readSampling(fields, model, asked.plan);
   ChatPrompt prompt = renderChat(fields, model);
   asked.plan.grammar = grammarOf(fields, model);
+  asked.manner = {prompt.text, ""};
+  if (wantsTools(fields)) {
+    asked.manner->tools = fields.find("tools")->dump();
+    asked.plan.showsSpecial = true;
+    const char *form = nullptr;
+    try {
+      check(effc_chat_tool_format(model.chat()->chatHandle(), &form));
+    } catch (const Error &error) {
+      throw ApiError(400,
+                     std::string("'tools' are not possible: ") + error.what(),
+                     "tools", "unsupported_parameter");
+    }
+  }
   if (int32_t end = model.chat()->endToken(); end >= 0 && !asked.plan.ignoreEnd)
     asked.plan.stopTokens.push_back(end);
   if (prompt.messagesEnd > 0)

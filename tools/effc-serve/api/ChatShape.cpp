@@ -1,5 +1,4 @@
-// The shape of /v1/chat/completions. All of an answer is its content; whatever
-// tells calls of tools and reasoning apart from it belongs here.
+// The shape of /v1/chat/completions.
 
 #include "tools/effc-serve/api/JsonText.h"
 #include "tools/effc-serve/api/Shape.h"
@@ -67,18 +66,40 @@ public:
   const char *idPrefix() const override { return "chatcmpl-"; }
   const char *wholeObject() const override { return "chat.completion"; }
   const char *chunkObject() const override { return "chat.completion.chunk"; }
-  void appendWhole(std::string &out, std::string_view text) const override {
+  void appendWhole(std::string &out, const Written &said) const override {
     out += ",\"message\":{\"role\":\"assistant\",\"content\":";
-    appendQuoted(out, text);
+    // With calls alone there is no content, as OpenAI's API has it.
+    if (said.content.empty() && !said.calls.empty())
+      out += "null";
+    else
+      appendQuoted(out, said.content);
+    if (!said.reasoning.empty()) {
+      out += ",\"reasoning_content\":";
+      appendQuoted(out, said.reasoning);
+    }
+    if (!said.calls.empty()) {
+      out += ',';
+      appendCalls(out, said, /*isPart=*/false);
+    }
     out += ",\"refusal\":null}";
   }
-  void appendPart(std::string &out, std::string_view text) const override {
-    if (text.empty()) {
-      out += ",\"delta\":{}";
-      return;
+  void appendPart(std::string &out, const Written &said) const override {
+    out += ",\"delta\":{";
+    const char *comma = "";
+    auto field = [&](const char *name, const std::string &text) {
+      if (text.empty())
+        return;
+      out += comma;
+      out += name;
+      appendQuoted(out, text);
+      comma = ",";
+    };
+    field("\"reasoning_content\":", said.reasoning);
+    field("\"content\":", said.content);
+    if (!said.calls.empty()) {
+      out += comma;
+      appendCalls(out, said, /*isPart=*/true);
     }
-    out += ",\"delta\":{\"content\":";
-    appendQuoted(out, text);
     out += '}';
   }
   std::string opening() const override {
@@ -89,6 +110,32 @@ public:
   }
 
 private:
+  /// "tool_calls":[...]; a part says which call it is of, and nothing twice.
+  static void appendCalls(std::string &out, const Written &said, bool isPart) {
+    out += "\"tool_calls\":[";
+    for (size_t i = 0; i < said.calls.size(); ++i) {
+      const Written::Call &call = said.calls[i];
+      out += i == 0 ? "{" : ",{";
+      if (isPart) {
+        out += "\"index\":";
+        appendNumber(out, uint64_t(call.index));
+        out += ',';
+      }
+      if (!call.name.empty()) {
+        out += "\"id\":";
+        appendQuoted(out, call.id);
+        out += ",\"type\":\"function\",\"function\":{\"name\":";
+        appendQuoted(out, call.name);
+        out += ",\"arguments\":";
+      } else {
+        out += "\"function\":{\"arguments\":";
+      }
+      appendQuoted(out, call.arguments);
+      out += "}}";
+    }
+    out += ']';
+  }
+
   const TokenTexts &texts;
   bool asIds;
 };

@@ -79,12 +79,12 @@ public:
   const char *idPrefix() const override { return "cmpl-"; }
   const char *wholeObject() const override { return "text_completion"; }
   const char *chunkObject() const override { return "text_completion"; }
-  void appendWhole(std::string &out, std::string_view text) const override {
+  void appendWhole(std::string &out, const Written &said) const override {
     out += ",\"text\":";
-    appendQuoted(out, text);
+    appendQuoted(out, said.content);
   }
-  void appendPart(std::string &out, std::string_view text) const override {
-    appendWhole(out, text);
+  void appendPart(std::string &out, const Written &said) const override {
+    appendWhole(out, said);
   }
   std::string opening() const override { return ""; }
   std::unique_ptr<LogprobText> logprobs() const override {

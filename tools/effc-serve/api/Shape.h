@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_SERVE_API_SHAPE_H
 #define EFFC_TOOLS_EFFC_SERVE_API_SHAPE_H
 
+#include "tools/effc-serve/api/Written.h"
 #include "tools/effc-serve/engine/TokenTexts.h"
 
 #include <cstdint>
@@ -29,8 +30,8 @@ public:
   virtual const char *wholeObject() const = 0;
   virtual const char *chunkObject() const = 0;
   /// ,"text":"..." of a whole choice, and of a part.
-  virtual void appendWhole(std::string &out, std::string_view text) const = 0;
-  virtual void appendPart(std::string &out, std::string_view text) const = 0;
+  virtual void appendWhole(std::string &out, const Written &said) const = 0;
+  virtual void appendPart(std::string &out, const Written &said) const = 0;
   /// What a choice's first chunk says before there is text; "" for none.
   virtual std::string opening() const = 0;
   virtual std::unique_ptr<LogprobText> logprobs() const = 0;

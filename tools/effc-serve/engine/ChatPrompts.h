@@ -37,6 +37,8 @@ public:
   /// Renders and tokenises. What users wrote stays text: a special token that is
   /// spelled out there is cut as other words are. Throws effc::Error.
   ChatPrompt render(ChatInput input) const;
+  /// For the readers of answers (AnswerParts.h).
+  const effc_chat_t *chatHandle() const { return chat.get(); }
   /// The token that the template writes behind an answer; -1: none.
   int32_t endToken() const { return end; }
 

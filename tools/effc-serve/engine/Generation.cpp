@@ -54,6 +54,7 @@ void Generation::submit(Unit &unit) {
   request.ignore_end = plan.ignoreEnd;
   request.prompt_logprobs = plan.promptLogprobs;
   request.grammar = plan.grammar.get();
+  request.show_special = plan.showsSpecial;
   if (unit.prompt == 0) {
     request.marks = plan.marks.data();
     request.mark_count = plan.marks.size();

@@ -31,6 +31,8 @@ struct GenerationPlan {
   std::vector<std::string> stops;
   std::vector<int32_t> stopTokens;
   bool ignoreEnd = false;
+  bool showsSpecial =
+      false; // texts have special tokens, as marks of calls may be
   uint32_t promptLogprobs = 0;
   std::shared_ptr<effc_grammar_t> grammar; // that texts follow; null: any text
   /// Of the first prompt: ends of beginnings that later ones will share.

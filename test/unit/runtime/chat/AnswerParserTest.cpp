@@ -10,12 +10,12 @@ using namespace effc;
 using namespace effc::test;
 
 namespace {
-struct Chat {
-  explicit Chat(std::string_view source) {
+struct OpenedChat {
+  explicit OpenedChat(std::string_view source) {
     check(effc_chat_create_from_source(source.data(), source.size(), nullptr,
                                        &chat));
   }
-  ~Chat() { effc_chat_free(chat); }
+  ~OpenedChat() { effc_chat_free(chat); }
   effc_chat_t *chat = nullptr;
 };
 
@@ -53,7 +53,7 @@ void readParts(effc_chat_parser_t *parser, std::string &seen, int &last) {
 
 /// All parts of an answer that comes in two pieces, cut at `cut`; and again, byte by
 /// byte, by the same parser.
-std::string partsOf(const Chat &chat, const std::string &answer, size_t cut,
+std::string partsOf(const OpenedChat &chat, const std::string &answer, size_t cut,
                     const Asked &asked) {
   effc_chat_parser_options_t options = effc_chat_parser_options_default();
   options.tools = asked.tools;
@@ -88,7 +88,7 @@ std::string partsOf(const Chat &chat, const std::string &answer, size_t cut,
 
 void expectParts(const char *form, const std::string &answer,
                  const std::string &expected, const Asked &asked = {}) {
-  Chat chat(sourceOf(form));
+  OpenedChat chat(sourceOf(form));
   for (size_t cut = 0; cut <= answer.size(); ++cut)
     ASSERT_EQ(partsOf(chat, answer, cut, asked), expected)
         << form << ", cut at " << cut << ": " << answer;
@@ -97,7 +97,7 @@ void expectParts(const char *form, const std::string &answer,
 
 TEST(AnswerFormat, IsFoundInEachManner) {
   for (const auto &[form, source] : kAnswerTemplates) {
-    Chat chat(source);
+    OpenedChat chat(source);
     const char *name = nullptr;
     check(effc_chat_tool_format(chat.chat, &name));
     EXPECT_STREQ(name, form);
@@ -114,7 +114,7 @@ TEST(AnswerFormat, SaysWhyThereIsNone) {
        "'CALL ' before the name of a tool, which is none"},
       {"{{ raise_exception('no') }}", "it has no call"}};
   for (auto [source, reason] : templates) {
-    Chat chat(source);
+    OpenedChat chat(source);
     const char *name = nullptr;
     effc_status_t *status = effc_chat_tool_format(chat.chat, &name);
     EXPECT_EQ(effc_status_code(status), EFFC_UNSUPPORTED);
@@ -256,7 +256,7 @@ TEST(AnswerParser, LeavesWhatIsNoCall) {
 }
 
 TEST(AnswerParser, NamesArgumentsThatAreNull) {
-  Chat chat(sourceOf("json"));
+  OpenedChat chat(sourceOf("json"));
   effc_chat_parser_t *parser = nullptr, *other = nullptr;
   check(effc_chat_parser_create(chat.chat, nullptr, &parser));
   effc_chat_parser_options_t options = effc_chat_parser_options_default();

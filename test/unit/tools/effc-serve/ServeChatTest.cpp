@@ -137,7 +137,7 @@ TEST(ServeChat, RefusesWhatItWouldAnswerWrongly) {
   body["tools"] = Json::array({tool});
   EXPECT_EQ(refusedField(toy, body), "tools");
   body["tool_choice"] = "required";
-  EXPECT_EQ(refusedField(toy, body), "tools");
+  EXPECT_EQ(refusedField(toy, body), "tool_choice");
   body["tool_choice"] = "none";
   EXPECT_EQ(toy.post("/v1/chat/completions", body).status, 200);
   for (const Json &format :
@@ -160,6 +160,103 @@ TEST(ServeChat, RefusesWhatItWouldAnswerWrongly) {
   body = say("Hi");
   body["max_tokens"] = 0;
   EXPECT_EQ(refusedField(toy, body), "max_tokens");
+}
+
+namespace {
+/// A toy whose template writes a call as Llama 3's does, an answer of JSON, and
+/// reasoning between marks.
+ToyOptions withTools() {
+  ToyOptions options;
+  options.changeTokenizer = [](effc::artifact::TokenizerT &table) {
+    addChatTemplate(table, "default",
+                    "{% if tools %}{{ tools | tojson }}\n{% endif %}"
+                    "{% for m in messages %}[{{ m.role }}] "
+                    "{% if m.tool_calls %}{% for c in m.tool_calls %}"
+                    "{\"name\": \"{{ c.function.name }}\", \"parameters\": "
+                    "{{ c.function.arguments | tojson }}}{% endfor %}"
+                    "{% else %}{{ m.content }}{% endif %}<|end|>{% endfor %}"
+                    "{% if add_generation_prompt %}[assistant] {% endif %}");
+  };
+  return options;
+}
+
+/// A conversation with a tool in which the model can write `answer` alone.
+Json forced(const Json &answer) {
+  Json body = say("Hi");
+  body["max_tokens"] = 300;
+  body["tools"] = Json::array(
+      {{{"type", "function"},
+        {"function",
+         {{"name", "add"}, {"parameters", {{"type", "object"}}}}}}});
+  body["response_format"] = {
+      {"type", "json_schema"},
+      {"json_schema", {{"schema", {{"const", answer}}}}}};
+  return body;
+}
+} // namespace
+
+TEST(ServeChat, ReadsCallsOfTools) {
+  ServedToy toy({}, withTools());
+  Json arguments = {{"a", 1}, {"b", "two"}};
+  Json body = forced({{"name", "add"}, {"parameters", arguments}});
+  HttpAnswer answer = toy.post("/v1/chat/completions", body);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  Json choice = answer.json()["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "tool_calls") << answer.body;
+  EXPECT_TRUE(choice["message"]["content"].is_null());
+  ASSERT_EQ(choice["message"]["tool_calls"].size(), 1u);
+  Json call = choice["message"]["tool_calls"][0];
+  EXPECT_EQ(call["type"], "function");
+  EXPECT_EQ(call["function"]["name"], "add");
+  EXPECT_EQ(Json::parse(call["function"]["arguments"].get<std::string>()),
+            arguments);
+  EXPECT_EQ(call["id"].get<std::string>().find("call_"), 0u);
+
+  // The same as a stream: the name first, then arguments in parts.
+  body["stream"] = true;
+  std::string name, written, reason;
+  for (const Json &event : toy.post("/v1/chat/completions", body).events()) {
+    Json part = event["choices"][0];
+    if (part["finish_reason"].is_string())
+      reason = part["finish_reason"];
+    for (const Json &each : part["delta"].value("tool_calls", Json::array())) {
+      EXPECT_EQ(each["index"], 0);
+      name += each["function"].value("name", "");
+      EXPECT_EQ(each.contains("id"), each["function"].contains("name"));
+      written += each["function"]["arguments"];
+    }
+    EXPECT_EQ(part["delta"].value("content", ""), "");
+  }
+  EXPECT_EQ(name, "add");
+  EXPECT_EQ(Json::parse(written), arguments);
+  EXPECT_EQ(reason, "tool_calls");
+
+  // The call and its result go back, the arguments as the text that they came as.
+  Json next = {
+      {"messages",
+       {body["messages"][0],
+        {{"role", "assistant"}, {"content", nullptr}, {"tool_calls", {call}}},
+        {{"role", "tool"}, {"content", "3"}}}}};
+  EXPECT_NE(toy.post("/apply-template", next)
+                .json()["prompt"]
+                .get<std::string>()
+                .find("{\"name\": \"add\", \"parameters\": {\"a\": 1, \"b\": "
+                      "\"two\"}}"),
+            std::string::npos);
+}
+
+TEST(ServeChat, LeavesWhatIsNoCallAsContent) {
+  ServedToy toy({}, withTools());
+  Json answer = {{"colour", "red"}};
+  Json choice =
+      toy.post("/v1/chat/completions", forced(answer)).json()["choices"][0];
+  EXPECT_EQ(choice["finish_reason"], "stop");
+  EXPECT_EQ(Json::parse(choice["message"]["content"].get<std::string>()),
+            answer);
+  EXPECT_FALSE(choice["message"].contains("tool_calls"));
+  Json wrong = forced(answer);
+  wrong["tools"][0]["type"] = "retrieval";
+  EXPECT_EQ(refusedField(toy, wrong), "tools");
 }
 
 TEST(ServeChat, WritesWhatASchemaAllows) {
