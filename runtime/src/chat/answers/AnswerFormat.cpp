@@ -211,6 +211,9 @@ static void findForm(const Around &around, AnswerFormat &format) {
                      "the manners that are understood";
     return;
   }
+  // What stands before it then is what begins every answer: "[assistant]" is no mark.
+  if (around.beginsWithBrace)
+    return set(CallForm::Json, "");
   std::string head = withoutBlanks(std::string_view(before).substr(0, brace));
   bool isList = head.ends_with("[");
   if (isList)
@@ -230,11 +233,7 @@ static void findForm(const Around &around, AnswerFormat &format) {
     format.whyNone = "a list of calls without a mark before it";
     return;
   }
-  if (!around.beginsWithBrace) {
-    format.whyNone = "calls in JSON without a mark before them, and other text";
-    return;
-  }
-  set(CallForm::Json, "");
+  format.whyNone = "calls in JSON without a mark before them, and other text";
 }
 
 static void findCalls(const ChatFormat &chat, AnswerFormat &format) {

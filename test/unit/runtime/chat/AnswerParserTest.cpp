@@ -53,8 +53,8 @@ void readParts(effc_chat_parser_t *parser, std::string &seen, int &last) {
 
 /// All parts of an answer that comes in two pieces, cut at `cut`; and again, byte by
 /// byte, by the same parser.
-std::string partsOf(const OpenedChat &chat, const std::string &answer, size_t cut,
-                    const Asked &asked) {
+std::string partsOf(const OpenedChat &chat, const std::string &answer,
+                    size_t cut, const Asked &asked) {
   effc_chat_parser_options_t options = effc_chat_parser_options_default();
   options.tools = asked.tools;
   options.reasoning = asked.reasoning;
