@@ -322,7 +322,8 @@ def formats_are_refused_by_name(s):
 def answers_fit_a_schema(s):
     schema = {"type": "object", "properties": {"city": {"enum": ["Paris", "Rome"]}, "big": {"type": "boolean"}},
               "required": ["city", "big"], "additionalProperties": False}
-    answer = s.chat(response_format={"type": "json_schema", "json_schema": {"name": "n", "schema": schema}})
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    answer = s.chat(response_format=form, max_tokens=100)
     found = json.loads(answer.choices[0].message.content)
     assert found["city"] in ("Paris", "Rome") and isinstance(found["big"], bool) and len(found) == 2
 
