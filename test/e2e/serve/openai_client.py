@@ -323,13 +323,13 @@ def answers_fit_a_schema(s):
     schema = {"type": "object", "properties": {"city": {"enum": ["Paris", "Rome"]}, "big": {"type": "boolean"}},
               "required": ["city", "big"], "additionalProperties": False}
     form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
-    answer = s.chat(response_format=form, max_tokens=100)
+    answer = s.chat(response_format=form, max_completion_tokens=100)
     found = json.loads(answer.choices[0].message.content)
     assert found["city"] in ("Paris", "Rome") and isinstance(found["big"], bool) and len(found) == 2
 
 @check
 def answers_are_objects(s):
-    answer = s.chat(response_format={"type": "json_object"}, max_tokens=400)
+    answer = s.chat(response_format={"type": "json_object"}, max_completion_tokens=400)
     assert answer.choices[0].finish_reason == "length" or isinstance(json.loads(answer.choices[0].message.content), dict)
 
 @check
