@@ -66,9 +66,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const effc::rt::Tokenizer &tokenizer = **made;
   for (bool plain : {false, true}) {
     effc::rt::Tokenizer::Options options;
-    options.plain = plain;
+    llvm::StringRef end = text.take_back(256);
+    if (plain)
+      options.plain = effc::rt::PlainSpans::all(end.size());
     WorkCounter work;
-    auto ids = tokenizer.tokenize(text.take_back(256), options);
+    auto ids = tokenizer.tokenize(end, options);
     // Invalid bytes become three each.
     work.expectAtMost(kReadsOfStep * Budget::ofEncoding(3 * 256).stepsLeft());
     if (!ids)
