@@ -52,8 +52,10 @@ TEST_P(QuantisedTest, IsTheModelOfItsNumbers) {
   std::ofstream(folder.at("tokens.json"))
       << "[[3, 14, 15, 9, 26, 53, 58, 9, 7, 9, 32, 38], [66, 0, 2]]";
   std::string said = compile("quantised", "m");
-  EXPECT_NE(said.find(std::string(", ") + GetParam().storage + ","),
-            std::string::npos)
+  // Of most elements; of those of these small models f32 is no small part.
+  EXPECT_NE(
+      said.find(std::string(" parameters, ") + GetParam().storage + " and "),
+      std::string::npos)
       << said;
   done = runProgram({EFFC_PROGRAM, "verify", folder.at("m"), "--tokens", "12"});
   EXPECT_EQ(done.status, 0) << done.out << done.err;
