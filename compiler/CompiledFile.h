@@ -22,7 +22,7 @@ struct CompiledFile {
   bool hasTokenizer = false;
 };
 
-/// Reads it off the file at `path` and the module of phase plan or later that
+/// Reads it off the file at `path` and the module of phase seq or later that
 /// was written there, whose states are laid out. Fails where the file cannot be
 /// asked for its size.
 llvm::Expected<CompiledFile> describeCompiledFile(llvm::StringRef path,

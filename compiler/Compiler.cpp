@@ -90,6 +90,8 @@ private:
   /// Puts the module of `compileFrom` in the place of the imported one.
   llvm::Error resume(Lowering &lowering);
   llvm::Error printModule();
+  /// Of the output that is in its place.
+  llvm::Error tellWritten(bool hasTokenizer);
   llvm::Error writeArtifact();
 
   const CompileOptions &options;
@@ -166,9 +168,14 @@ llvm::Error Compilation::runPhase(Lowering &lowering, Phase phase) {
   PassManager passes(&context);
   TimingScope scope = timingRoot.nest(getPhaseInfo(phase).name);
   passes.enableTiming(scope);
+#ifdef NDEBUG
+  // Each pass is checked in debug builds; here what a phase hands on is.
+  passes.enableVerifier(false);
+#endif
   addPhase(passes, phase, options.pipeline,
            PhaseTarget::of(tile::getTarget(*lowering.module)));
-  if (failed(passes.run(*lowering.module)) || diagnostics.hasError())
+  if (failed(passes.run(*lowering.module)) ||
+      failed(verify(*lowering.module)) || diagnostics.hasError())
     return diagnostics.takeError(
         ("phase " + getPhaseInfo(phase).name + " failed").str());
   return llvm::Error::success();
@@ -217,7 +224,21 @@ llvm::Error Compilation::printModule() {
     return file.takeError();
   if (llvm::Error error = file->write(llvm::arrayRefFromStringRef(text)))
     return error;
-  return file->commit(options.durable);
+  if (llvm::Error error = file->commit(options.durable))
+    return error;
+  // Before the phase seq no module says what a sequence takes.
+  return options.compileTo < Phase::Seq
+             ? llvm::Error::success()
+             : tellWritten(model.tokenizer.has_value());
+}
+
+llvm::Error Compilation::tellWritten(bool hasTokenizer) {
+  auto file = describeCompiledFile(options.output, *lowerings[0].module);
+  if (!file)
+    return file.takeError();
+  file->hasTokenizer = hasTokenizer;
+  events.written(*file);
+  return llvm::Error::success();
 }
 
 llvm::Error Compilation::writeArtifact() {
@@ -280,12 +301,7 @@ llvm::Error Compilation::writeArtifact() {
       events.remark, options.durable, report);
   if (error)
     return error;
-  auto file = describeCompiledFile(options.output, *lowerings[0].module);
-  if (!file)
-    return file.takeError();
-  file->hasTokenizer = hasTokenizer;
-  events.written(*file);
-  return llvm::Error::success();
+  return tellWritten(hasTokenizer);
 }
 
 // Code that asks for an architecture's own instructions runs on no other.

@@ -93,7 +93,8 @@ struct CompileEvents {
   std::function<void(llvm::StringRef weight, llvm::StringRef from,
                      llvm::StringRef as, const codegen::WeightLoss &loss)>
       loss;
-  /// The artifact is in its place; not called for the module of a phase.
+  /// The artifact, or the module of the phase seq or a later one, is in its place;
+  /// not called for what goes to standard output.
   std::function<void(const CompiledFile &file)> written = [](auto &) {};
 };
 

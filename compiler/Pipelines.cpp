@@ -156,8 +156,6 @@ static void addHostCode(OpPassManager &passes) {
   passes.addPass(createArithToLLVMConversionPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
   passes.addPass(createReconcileUnrealizedCastsPass());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
   passes.addPass(image::createEmitImagePass());
 }
 

@@ -11,6 +11,7 @@ set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros,include_file_mtime,include_fi
 set(ENV{CCACHE_DEPEND} 1)
 run(${CMAKE_COMMAND} -S ${SOURCES} -B ${BUILD} -G ${GENERATOR}
   --toolchain ${SOURCES}/tools/aarch64-linux-gnu.cmake -DCMAKE_BUILD_TYPE=Release
-  -DEFFC_BUILD_COMPILER=OFF -DCMAKE_C_COMPILER_LAUNCHER=${C_LAUNCHER}
+  -DEFFC_BUILD_COMPILER=OFF -DEFFC_BUILD_BY_FOLDER=ON
+  -DCMAKE_C_COMPILER_LAUNCHER=${C_LAUNCHER}
   -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER})
 run(${CMAKE_COMMAND} --build ${BUILD} --target effc EffcRuntimeTests EffcServingTests)
