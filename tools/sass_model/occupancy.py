@@ -13,7 +13,7 @@ def of(registers: int, shared_bytes: int, threads: int, p) -> Occupancy:
     warps = -(-threads // 32)
     a_warp = -(-max(registers, 1) * 32 // p.register_unit) * p.register_unit
     # Each sub-core has a quarter of the registers.
-    most = {"registers": p.registers_per_sm // 4 // a_warp * 4 // warps, "shared memory": int(p.shared_per_sm // (shared_bytes + p.shared_reserved)),
-            "threads": p.threads_per_sm // (warps * 32), "blocks": p.blocks_per_sm}
+    most = {"threads": p.threads_per_sm // (warps * 32), "registers": p.registers_per_sm // 4 // a_warp * 4 // warps,
+            "shared memory": p.shared_per_sm // (shared_bytes + p.shared_reserved), "blocks": p.blocks_per_sm}
     limit = min(most, key=most.get)
     return Occupancy(max(1, most[limit]), limit)
