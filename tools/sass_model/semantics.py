@@ -253,6 +253,14 @@ def minmax(i, _, place, rest):
     return lambda s: s.write(*place, low_half(extreme(take(a(s)), take(b(s)), least(s))))
 
 
+def sum_minmax(i, _, place, rest):
+    """VIADDMNMX: the lesser, or the greater, of a sum and a number."""
+    a, b, c, least = reader(rest[0]), reader(rest[1]), reader(rest[2]), predicate_reader(rest[3])
+    take = low_half if "U32" in i.modifiers else as_signed
+    extreme = lift(lambda x, y, first: min(x, y) if first else max(x, y))
+    return lambda s: s.write(*place, low_half(extreme(take(low_half(add(a(s), b(s)))), take(c(s)), least(s))))
+
+
 def of_one(compute):
     """An instruction of one operand."""
     compute = lift(compute)
@@ -383,13 +391,15 @@ long_word = lift(lambda low, high: high << 32 | low)
 
 
 def convert_from(i, _, place, rest):
-    """To f32; divisions by a number that is not constant begin with it."""
+    """To f32; divisions by a number that is not constant begin with it. Numbers are signed where nothing else is said."""
+    if {"F16", "F64", "S64", "S8", "U8", "S16", "U16", "BF16"} & set(i.modifiers):
+        return forget(i, (), place, rest)
     low, high = reader(rest[0]), reader(rest[0], True)
     convert = to_float["RP" in i.modifiers]
 
     def run(s):
-        value = long_word(low(s), high(s)) if "U64" in i.modifiers else low(s) if "U32" in i.modifiers else None
-        s.write(*place, convert(value))
+        value = long_word(low(s), high(s)) if "U64" in i.modifiers else low_half(low(s))
+        s.write(*place, convert(value if "U64" in i.modifiers or "U32" in i.modifiers else as_signed(value)))
     return run
 
 
@@ -470,8 +480,8 @@ def forget(i, predicates, place, rest):
 COMPUTE = {
     "IADD3": iadd3, "IMAD": imad, "ISETP": isetp, "LOP3": lop3, "PLOP3": plop3, "SHF": shf, "LEA": lea, "SEL": sel, "IMNMX": minmax,
     "VIMNMX": minmax, "PRMT": prmt, "P2R": p2r, "R2P": r2p, "MOV": move, "R2UR": move, "HFMA2": half_constant, "VOTE": vote, "VOTEU": vote,
-    "ELECT": elect, "I2F": convert_from, "F2I": convert_to, "MUFU": mufu, "S2R": special, "S2UR": special, "CS2R": zero_pair,
-    "LDC": constant_load, "LDCU": constant_load, "SHFL": shuffle, "SYNCS": synchronise, "VIADD": viadd, "SGXT": sgxt,
+    "ELECT": elect, "I2F": convert_from, "I2FP": convert_from, "F2I": convert_to, "MUFU": mufu, "S2R": special, "S2UR": special, "CS2R": zero_pair,
+    "LDC": constant_load, "LDCU": constant_load, "SHFL": shuffle, "SYNCS": synchronise, "VIADD": viadd, "VIADDMNMX": sum_minmax, "SGXT": sgxt,
     "IABS": of_one(lambda x: abs(signed(x))), "FLO": of_one(lambda x: x.bit_length() - 1), "POPC": of_one(lambda x: x.bit_count()),
     "BREV": of_one(lambda x: int(f"{x:032b}"[::-1], 2))}
 
