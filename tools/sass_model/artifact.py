@@ -15,7 +15,6 @@ from .launch import REGION, Launch, Operand, Tables
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "runtime" / "schema" / "program.fbs"
 HEADER = struct.Struct("<4sHHQQQ")
-STATE_SLOTS = 1 << 32
 
 
 class ArtifactError(ValueError):
@@ -44,7 +43,9 @@ def read(path: pathlib.Path, target: str = "") -> Artifact:
     data = path.read_bytes()
     if len(data) < HEADER.size or data[:4] != b"EFFC":
         raise ArtifactError(f"{path} is no compiled model: it does not begin with EFFC")
-    _, _, _, _, offset, size = HEADER.unpack_from(data)
+    _, _, _, whole, offset, size = HEADER.unpack_from(data)
+    if whole != len(data):
+        raise ArtifactError(f"{path} is cut off: it has {len(data)} of {whole} bytes")
     program = to_json(data[offset:offset + size])
     plans = [plan for plan in program.get("targets", []) if plan["name"].startswith("sm_") and target in ("", plan["name"])]
     if not plans:

@@ -7,7 +7,7 @@ from .access import Box, Global, Phase
 from .core import Core, Memories
 from .mix import mix_of
 from .pipes import cost_of
-from .warp import OFF, Code, Warp
+from .warp import OFF, Code, RunError, Warp
 
 SAMPLES = 5     # blocks whose work is compared
 BUSY = 0.7      # a unit that works this part of the time bounds the kernel
@@ -48,13 +48,15 @@ class Predictor:
         self.codes, self.costs, self.known = {}, {}, {}
 
     def predict(self, launch) -> Prediction:
-        """RunError, Deadlock or KeyError (a kernel that the module has not)."""
+        """RunError where the code cannot be followed or has no such kernel, Deadlock where warps wait for ever."""
         key = (launch.kernel, launch.grid, launch.flops, tuple((o.bytes, o.memory) for o in launch.operands), tuple(map(str, launch.arguments)))
         if key not in self.known:
             self.known[key] = self.simulate(launch)
         return dataclasses.replace(self.known[key], note=launch.note)
 
     def code(self, name: str) -> Code:
+        if name not in self.functions:
+            raise RunError(f"the code has no kernel {name}; it has {', '.join(sorted(self.functions))}")
         if name not in self.codes:
             self.codes[name] = Code(self.functions[name])
             self.costs[name] = [cost_of(i, self.p) for i in self.codes[name].instructions]

@@ -105,6 +105,8 @@ class LaunchError(ValueError):
 
 def described(kernel, architecture: int, description: dict) -> Launch:
     """A launch of a cubin's kernel (cubin.Kernel) from what --launch says; sizes of arguments that are not given are the cubin's."""
+    if not isinstance(description, dict):
+        raise LaunchError("a launch is an object with grid, threads, shared_bytes, arguments and flops")
     unknown = set(description) - {"grid", "threads", "shared_bytes", "arguments", "flops"}
     if unknown or "grid" not in description or "arguments" not in description:
         raise LaunchError(f"a launch has grid, threads, shared_bytes, arguments and flops, but got {', '.join(sorted(description))}")
