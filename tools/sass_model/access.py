@@ -1,6 +1,7 @@
 """What one warp's instruction asks of memory: sectors of global memory, passes over shared memory, barriers."""
 import collections
 import dataclasses
+import functools
 
 from .lanes import LANES, MASK, first, spread
 
@@ -81,8 +82,15 @@ def of_global(kind, at, width, mask, i, run):
 
 
 def of_shared(kind, at, width, mask, i):
-    if kind == "matrix":
-        count = {"4": 4, "2": 2}.get(i.modifiers[-1], 1)
+    # Loops come to the same addresses again and again.
+    count = {"4": 4, "2": 2}.get(i.modifiers[-1], 1) if kind == "matrix" else 0
+    return shared_access(kind, at, width, mask, count)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def shared_access(kind, at, width, mask, count):
+    """`count`: how many matrices of 8 rows are read; 0 of other accesses."""
+    if count:
         if type(at) is not tuple:
             return Shared(kind, count)
         return Shared(kind, sum(most_frequent(row % 8 for row in {address // 16 for address in at[8 * part:8 * part + 8]})

@@ -113,14 +113,15 @@ class Predictor:
         most = len(runs[middle].issued)
         # Blocks of one length need no more than a look at the first and the last.
         for place in (places[0], places[-1]):
-            runs[place] = Warp(code, launch, place, 0).run()
+            runs[place] = Warp(code, launch, place, 0, counts_only=True).run()
         if any(abs(len(trace.issued) - most) > 0.02 * most for trace in runs.values()):
             for place in places:
                 if place not in runs:
-                    runs[place] = Warp(code, launch, place, 0).run()
+                    runs[place] = Warp(code, launch, place, 0, counts_only=True).run()
         mean = sum(len(trace.issued) for trace in runs.values()) / len(runs)
         block = min(runs, key=lambda place: (abs(len(runs[place].issued) - mean), abs(place - middle)))
-        return block, mean / len(runs[block].issued), runs[block]
+        trace = runs[block] if block == middle else Warp(code, launch, block, 0).run()
+        return block, mean / len(trace.issued), trace
 
     @staticmethod
     def traces(code, launch, block, whole, loop, warps):

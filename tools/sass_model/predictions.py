@@ -2,6 +2,7 @@
 
   python3 -m sass_model.predictions --effc build/release/bin/effc --record            all of them anew, minutes each
   python3 -m sass_model.predictions --effc build/release/bin/effc mamba2_130m         compared with what is recorded
+  python3 -m sass_model.predictions --table                                           what is recorded, for predictions/README.md
 
 A launch's role is its place in a layer and its kernel's family; of a role time may grow by GROWTH, and a budget holds what was recorded:
 the part of instructions that are masks (selects and comparisons), divisions that may take a slow path, tensor instructions of an
@@ -113,13 +114,29 @@ def broken(before: dict, after: dict) -> list:
     return lines
 
 
+def table() -> str:
+    """What is recorded, as the table of predictions/README.md: tokens a second of each call."""
+    every = configurations()
+    lines = ["| configuration | " + " | ".join(f"`{call}`" for call in every["calls"]) + " |", "|---" * (1 + len(every["calls"])) + "|"]
+    for name in every["configurations"]:
+        calls = json.loads((FOLDER / f"{name}.json").read_text())["calls"]
+        lines.append(f"| {name} | " + " | ".join(f"{calls[call]['rows_per_second']:,} ({calls[call]['milliseconds']:.3g} ms)" for call in every["calls"]) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="sass_model.predictions", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="configurations (default: all)")
-    parser.add_argument("--effc", type=pathlib.Path, required=True, help="the built effc")
+    parser.add_argument("--effc", type=pathlib.Path, help="the built effc")
     parser.add_argument("--record", action="store_true", help="write what is predicted now")
     parser.add_argument("--quick", action="store_true", help="what the test of the tree looks at: small configurations, two calls")
+    parser.add_argument("--table", action="store_true", help="print what is recorded as a table, and predict nothing")
     options = parser.parse_args()
+    if options.table:
+        print(table(), end="")
+        return 0
+    if options.effc is None:
+        parser.error("--effc is missing: the built effc, such as build/release/bin/effc")
     every = configurations()
     names = options.names or [name for name, one in every["configurations"].items() if one.get("quick") or not options.quick]
     worse, given = [], parameters.load()

@@ -246,19 +246,25 @@ def sel(i, _, place, rest):
     return run
 
 
+def bound_of(i):
+    """The lesser or the greater of two numbers, by a condition, and with RELU no less than zero."""
+    least = 0 if "RELU" in i.modifiers else -1 << 32
+    return lift(lambda x, y, lesser: max(least, min(x, y) if lesser else max(x, y)))
+
+
 def minmax(i, _, place, rest):
-    a, b, least = reader(rest[0]), reader(rest[1]), predicate_reader(rest[2])
+    a, b, lesser = reader(rest[0]), reader(rest[1]), predicate_reader(rest[2])
     take = low_half if "U32" in i.modifiers else as_signed
-    extreme = lift(lambda x, y, first: min(x, y) if first else max(x, y))
-    return lambda s: s.write(*place, low_half(extreme(take(a(s)), take(b(s)), least(s))))
+    bound = bound_of(i)
+    return lambda s: s.write(*place, low_half(bound(take(a(s)), take(b(s)), lesser(s))))
 
 
 def sum_minmax(i, _, place, rest):
     """VIADDMNMX: the lesser, or the greater, of a sum and a number."""
-    a, b, c, least = reader(rest[0]), reader(rest[1]), reader(rest[2]), predicate_reader(rest[3])
+    a, b, c, lesser = reader(rest[0]), reader(rest[1]), reader(rest[2]), predicate_reader(rest[3])
     take = low_half if "U32" in i.modifiers else as_signed
-    extreme = lift(lambda x, y, first: min(x, y) if first else max(x, y))
-    return lambda s: s.write(*place, low_half(extreme(take(low_half(add(a(s), b(s)))), take(c(s)), least(s))))
+    bound = bound_of(i)
+    return lambda s: s.write(*place, low_half(bound(take(low_half(add(a(s), b(s)))), take(c(s)), lesser(s))))
 
 
 def of_one(compute):

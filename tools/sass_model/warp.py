@@ -72,7 +72,7 @@ class Code:
             def note(s, run):
                 at = addresses[0](s)
                 value = run.load(at, width) if kind == "load" else None
-                result = access.of_global(kind, at, width, s.mask, i, run)
+                result = None if run.counts_only else access.of_global(kind, at, width, s.mask, i, run)
                 if value is not None:
                     place = next(p for text in i.operands if (p := register_of(text)))
                     for index in range(max(1, width // 4)):
@@ -82,7 +82,7 @@ class Code:
                 return result
         elif i.opcode in SHARED:
             def note(s, run):
-                result = access.of_shared(SHARED[i.opcode], addresses[0](s), width, s.mask, i)
+                result = None if run.counts_only else access.of_shared(SHARED[i.opcode], addresses[0](s), width, s.mask, i)
                 compute(s)
                 return result
         elif i.opcode == "LDGSTS":
@@ -94,7 +94,7 @@ class Code:
                 for guard in guards:
                     condition = guard(s)
                     mask = narrowed(mask, True if condition is None else condition) if mask is not None else None
-                return access.of_global("copy", addresses[1](s), width, mask, i, run)
+                return None if run.counts_only else access.of_global("copy", addresses[1](s), width, mask, i, run)
         elif i.opcode == "SYNCS":
             value = reader(i.operands[-1]) if len(i.operands) > 2 else reader("RZ")
 
@@ -123,10 +123,11 @@ class Code:
 
 
 class Warp:
-    """A run of one warp. `launch` gives constants and the tables that loads may read (launch.py)."""
+    """A run of one warp. `launch` gives constants and the tables that loads may read (launch.py). With `counts_only` the trace has no
+    accesses to memory, for who asks how much is issued alone."""
 
-    def __init__(self, code: Code, launch, block: int, warp: int):
-        self.code, self.launch = code, launch
+    def __init__(self, code: Code, launch, block: int, warp: int, counts_only: bool = False):
+        self.code, self.launch, self.counts_only = code, launch, counts_only
         self.state = State(launch.constants)
         x, y, z = launch.block_of(block)
         tid = tuple(lane + warp * LANES for lane in LANE)

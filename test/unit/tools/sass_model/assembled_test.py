@@ -6,7 +6,7 @@ import unittest
 import snippets
 from sass_model import access, kernel, launch, parameters, warp
 
-# out[f(thread, block, n)] for an f of 64-bit divisions, remainders, shifts, selects and a loop of n steps.
+# out[f(thread, block, n)] for an f of divisions of 64 and 32 bits, remainders, bounds, conditions and a loop of n steps.
 PTX = """.version 8.0
 .target sm_90a
 .address_size 64
@@ -31,6 +31,14 @@ again:
   div.u32 %r3, %r2, 7;
   rem.s32 %r4, %r2, 13;
   max.s32 %r5, %r3, %r4;
+  cvt.u32.u64 %r6, %l1;
+  add.s32 %r6, %r6, 2;
+  sub.s32 %r7, 100, %r5;
+  div.s32 %r8, %r7, %r6;
+  add.s32 %r9, %r8, %r6;
+  min.s32 %r9, %r9, 40;
+  max.s32 %r9, %r9, 0;
+  add.s32 %r5, %r5, %r9;
   setp.gt.u32 %p1, %r0, 11;
   @%p1 add.u32 %r5, %r5, 3;
   mul.wide.u32 %l11, %r5, 32;
@@ -47,7 +55,9 @@ def place(thread: int, block: int, n: int, d: int) -> int:
         value += step
         value = value % d ^ value // d
     low = value % 4096
-    return max(low // 7, low % 13) + (3 if thread > 11 else 0)
+    most = max(low // 7, low % 13)
+    quotient = abs(100 - most) // (n + 2) * (1 if most <= 100 else -1)
+    return most + max(0, min(quotient + n + 2, 40)) + (3 if thread > 11 else 0)
 
 
 @unittest.skipIf(snippets.missing_tools(), snippets.missing_tools())

@@ -47,6 +47,9 @@ class Recorded(unittest.TestCase):
         every = predictions.configurations()
         self.assertEqual(sorted(path.stem for path in predictions.FOLDER.glob("*.json")), sorted([*every["configurations"], "configurations"]))
 
+    def test_the_page_has_what_is_recorded(self):
+        self.assertIn(predictions.table(), (predictions.FOLDER / "README.md").read_text())
+
     def test_tables_of_a_call(self):
         from sass_model.call import Call
         call = Call(10, 3, 7)
