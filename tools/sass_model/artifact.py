@@ -21,6 +21,10 @@ class ArtifactError(ValueError):
     """A file that is no compiled model with code for a GPU, or an entry that it has not."""
 
 
+class NoMachineCode(ArtifactError):
+    """A compiled model with PTX alone, of which nothing can be replayed."""
+
+
 @dataclasses.dataclass
 class Artifact:
     program: dict
@@ -53,7 +57,7 @@ def read(path: pathlib.Path, target: str = "") -> Artifact:
     code = plans[0]["kernels"][0]["code"]
     segments = [program["segments"][one["segment"]] for one in code if program["segments"][one["segment"]]["kind"] == "Cubin"]
     if not segments:
-        raise ArtifactError(f"{path} has PTX only: it was compiled where there is no ptxas")
+        raise NoMachineCode(f"{path} has PTX only: it was compiled where there is no ptxas")
     return Artifact(program, plans[0], data[segments[0]["offset"]:segments[0]["offset"] + segments[0]["size"]])
 
 
