@@ -53,7 +53,8 @@ def launch_of(options, kernels: list, data: bytes) -> launch.Launch:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="sass-model", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=pathlib.Path, help="a compiled model (.effc) or a cubin")
-    parser.add_argument("--call", action="append", metavar="ENTRY[:ROWS[:SEQUENCES[:POSITION]]]", help="a call to predict; may be repeated (default: all entries)")
+    parser.add_argument("--call", action="append", metavar="ENTRY[:ROWS[:SEQUENCES[:POSITION]]]",
+                        help="a call to predict; may be repeated (default: all entries)")
     parser.add_argument("--target", default="", help="the code to take, such as sm_90a (default: the first)")
     parser.add_argument("--kernel", help="a kernel of a cubin")
     parser.add_argument("--launch", type=pathlib.Path, help="JSON: how a cubin's kernel is launched")

@@ -32,11 +32,11 @@ class Call:
         lengths, first = self.lengths(), 0
         records, slots, positions, outputs = b"", [], [], []
         for slot, length in enumerate(lengths):
-            flags = 0 if self.position else 1
+            flags = (0 if self.position else 1) | 2  # what is fed ends with the call
             records += struct.pack("<iiiiq", slot, first, length, flags, self.position)
             slots += [slot] * length
             positions += range(self.position, self.position + length)
             first += length
             outputs.append(first - 1)
-        return {"Segments": records, "RowSlots": struct.pack(f"<{len(slots)}i", *slots), "RowPositions": struct.pack(f"<{len(positions)}q", *positions),
-                "OutputRows": struct.pack(f"<{len(outputs)}i", *outputs)}.get(kind)
+        return {"Segments": records, "RowSlots": struct.pack(f"<{len(slots)}i", *slots),
+                "RowPositions": struct.pack(f"<{len(positions)}q", *positions), "OutputRows": struct.pack(f"<{len(outputs)}i", *outputs)}.get(kind)

@@ -109,7 +109,8 @@ class Core:
         self.p, self.memories = memories.p, memories
         self.instructions = instructions
         self.costs = costs or [cost_of(i, self.p) for i in instructions]
-        self.warps = [Lane(block, (block * len(traces) + number) % 4, number, trace) for block in range(blocks) for number, trace in enumerate(traces)]
+        self.warps = [Lane(block, (block * len(traces) + number) % 4, number, trace)
+                      for block in range(blocks) for number, trace in enumerate(traces)]
         self.per_block = len(traces)
         self.free = collections.defaultdict(float)
         self.queues = [[] for _ in range(4)]
@@ -147,7 +148,8 @@ class Core:
         if stuck:
             raise Deadlock(f"{len(stuck)} warps wait for ever, the first at {self.instructions[stuck[0].issued[stuck[0].at]].text}")
         m = self.memories
-        return Outcome(max(warp.done for warp in self.warps), self.total, dict(self.busy), dict(self.waits), m.l2_bytes, m.dram_bytes, dict(m.requests))
+        return Outcome(max(warp.done for warp in self.warps), self.total, dict(self.busy), dict(self.waits), m.l2_bytes, m.dram_bytes,
+                       dict(m.requests))
 
     def step(self, time: float, core: int) -> None:
         ready, number = heapq.heappop(self.queues[core])

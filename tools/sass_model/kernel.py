@@ -100,7 +100,8 @@ class Predictor:
             launch.kernel, launch.note, launch.blocks, launch.block_threads, launch.registers, launch.shared_bytes, held.blocks, held.limit,
             launch.blocks / (side_by_side * p.sms), max(seconds, floor), "DRAM" if floor >= seconds else bound_of(outcome, self.p, launch),
             loop.iterations if loop else 1, each, cycles, len(whole.issued), counts, tensor / (loop.iterations if loop else 1), launch.flops,
-            int(dram_bytes), int((sum(read.values()) + sum(written.values())) * launch.blocks), assumed_of(code, traces[-1]), sum(whole.unknown_addresses.values()))
+            int(dram_bytes), int((sum(read.values()) + sum(written.values())) * launch.blocks), assumed_of(code, traces[-1]),
+            sum(whole.unknown_addresses.values()))
 
     def representative(self, code, launch):
         """(a block, how much longer the mean of some blocks runs, the trace of the block's first warp)"""

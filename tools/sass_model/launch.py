@@ -121,5 +121,5 @@ def described(kernel, architecture: int, description: dict) -> Launch:
             operands.append(Operand(argument.get("name", f"argument {number}"), argument["bytes"], argument.get("memory", "l2")))
         arguments.append((offset, size, len(operands) * REGION if "bytes" in argument else argument["value"]))
         at = offset + size
-    return Launch(kernel.name, tuple(description["grid"]), threads, kernel.shared_bytes + description.get("shared_bytes", 0), kernel.registers, architecture,
-                  arguments, operands, flops=description.get("flops", 0))
+    return Launch(kernel.name, tuple(description["grid"]), threads, kernel.shared_bytes + description.get("shared_bytes", 0),
+                  kernel.registers, architecture, arguments, operands, flops=description.get("flops", 0))

@@ -120,7 +120,8 @@ def table() -> str:
     lines = ["| configuration | " + " | ".join(f"`{call}`" for call in every["calls"]) + " |", "|---" * (1 + len(every["calls"])) + "|"]
     for name in every["configurations"]:
         calls = json.loads((FOLDER / f"{name}.json").read_text())["calls"]
-        lines.append(f"| {name} | " + " | ".join(f"{calls[call]['rows_per_second']:,} ({calls[call]['milliseconds']:.3g} ms)" for call in every["calls"]) + " |")
+        cells = [f"{calls[call]['rows_per_second']:,} ({calls[call]['milliseconds']:.3g} ms)" for call in every["calls"]]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

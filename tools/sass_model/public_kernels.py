@@ -49,8 +49,8 @@ def state_update(pairs: int, block: int, warps: int):
             "HAS_STATE_BATCH_INDICES": False, "BLOCK_SIZE_DSTATE": STATE}
         arguments |= named_strides(
             state=(state.strides(), "batch head dim dstate"), x=(x.strides(), "batch head dim"), dt=((heads, 1, 0), "batch head dim"),
-            dt_bias=((1, 0), "head dim"), A=((1, 0, 0), "head dim dstate"), B=(b.strides(), "batch group dstate"), C=(b.strides(), "batch group dstate"),
-            D=((1, 0), "head dim"), z=((0, 0, 0), "batch head dim"), out=(x.strides(), "batch head dim"))
+            dt_bias=((1, 0), "head dim"), A=((1, 0, 0), "head dim dstate"), B=(b.strides(), "batch group dstate"),
+            C=(b.strides(), "batch group dstate"), D=((1, 0), "head dim"), z=((0, 0, 0), "batch head dim"), out=(x.strides(), "batch head dim"))
         function = load(root / FOLDER / "selective_state_update.py", root)._selective_scan_update_kernel
         functions, launch = compiled(function, arguments, (WIDTH // block, batch, heads), warps, 3)
         return Predictor(functions, given).predict(launch).seconds
@@ -83,15 +83,16 @@ def ssd(tokens: int):
         s_dt = (dt.strides()[0], dt.strides()[2], dt.strides()[1], 1)
         sizes = {"batch": 1, "seqlen": tokens, "nheads": HEADS, "chunk_size": CHUNK, "hdim": WIDTH, "dstate": STATE, "nheads_ngroups_ratio": HEADS}
         common = named_strides(x=(x.strides(), "batch seqlen head hdim"), dt=(s_dt, "batch chunk head csize"), dA_cs=(s_dt, "batch chunk head csize"),
-                               seq_idx=((0, 0), "batch seqlen"), C=(b.strides(), "batch seqlen head dstate"), b=(b.strides(), "batch seqlen head dstate"))
+                               seq_idx=((0, 0), "batch seqlen"), C=(b.strides(), "batch seqlen head dstate"),
+                               b=(b.strides(), "batch seqlen head dstate"))
         state = load(root / FOLDER / "ssd_chunk_state.py", root)
         scan, product = load(root / FOLDER / "ssd_chunk_scan.py", root), load(root / FOLDER / "ssd_bmm.py", root)
         passing = load(root / FOLDER / "ssd_state_passing.py", root)
         import triton.language as tl
         total = fastest(
             state._chunk_cumsum_fwd_kernel, sizes | {
-                "dt_ptr": dt_in, "A_ptr": few, "dt_bias_ptr": few, "dt_out_ptr": dt, "dA_cumsum_ptr": dt, "dt_min": 0.0, "dt_max": math.inf, "DT_SOFTPLUS": True,
-                "HAS_DT_BIAS": True, "BLOCK_SIZE_CHUNK": CHUNK, "stride_A_head": 1, "stride_dt_bias_head": 1} | named_strides(
+                "dt_ptr": dt_in, "A_ptr": few, "dt_bias_ptr": few, "dt_out_ptr": dt, "dA_cumsum_ptr": dt, "dt_min": 0.0,
+                "dt_max": math.inf, "DT_SOFTPLUS": True, "HAS_DT_BIAS": True, "BLOCK_SIZE_CHUNK": CHUNK, "stride_A_head": 1, "stride_dt_bias_head": 1} | named_strides(
                     dt=(dt_in.strides(), "batch seqlen head"), dt_out=(s_dt, "batch chunk head csize"), dA_cs=(s_dt, "batch chunk head csize")),
             lambda blocks: (1, chunks, parts(HEADS, blocks["BLOCK_SIZE_H"])), given)
         total += fastest(

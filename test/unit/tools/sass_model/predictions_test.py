@@ -54,7 +54,7 @@ class Recorded(unittest.TestCase):
         from sass_model.call import Call
         call = Call(10, 3, 7)
         self.assertEqual(call.lengths(), [4, 3, 3])
-        self.assertEqual(call.table("Segments")[24:48], bytes.fromhex("01000000 04000000 03000000 00000000 0700000000000000"))
+        self.assertEqual(call.table("Segments")[24:48], bytes.fromhex("01000000 04000000 03000000 02000000 0700000000000000"))
         self.assertEqual(call.table("OutputRows"), bytes.fromhex("03000000 06000000 09000000"))
         self.assertEqual(launch.REGION % 4096, 0)
 
