@@ -15,6 +15,7 @@ class EntryPrediction:
     launches: list
     seconds: float
     gap_seconds: float
+    chip: str
 
     @property
     def rows_per_second(self) -> float:
@@ -32,7 +33,8 @@ def predict(artifact, predictor: Predictor, name: str, call) -> EntryPrediction:
         held = found.setdefault((prediction.kernel, prediction.blocks, prediction.seconds), [prediction, 0])
         held[1] += 1
     gaps = len(launches) * predictor.p.launch_gap
-    return EntryPrediction(name, call.rows, call.segments, call.position, [tuple(pair) for pair in found.values()], total + gaps, gaps)
+    return EntryPrediction(name, call.rows, call.segments, call.position, [tuple(pair) for pair in found.values()], total + gaps, gaps,
+                           predictor.p.chip)
 
 
 __all__ = ["EntryPrediction", "Prediction", "predict"]

@@ -37,7 +37,7 @@ def kernels_text(pairs: list) -> str:
 
 def entry_text(entry: EntryPrediction) -> str:
     launches = sum(times for _, times in entry.launches)
-    return (f"{entry.entry}: {entry.rows} rows of {entry.segments} sequence{'s' * (entry.segments > 1)}, {launches} launches: predicted {entry.seconds * 1e3:.3f} ms, "
+    return (f"{entry.entry}: {entry.rows} rows of {entry.segments} sequence{'s' * (entry.segments > 1)}, {launches} launches: predicted for {entry.chip} {entry.seconds * 1e3:.3f} ms, "
             f"{entry.rows_per_second:,.0f} rows/s; {entry.gap_seconds * 1e3:.3f} ms of it between launches\n{kernels_text(entry.launches)}")
 
 
@@ -52,6 +52,6 @@ def kernel_json(prediction: Prediction) -> dict:
 
 
 def entry_json(entry: EntryPrediction) -> dict:
-    return {"entry": entry.entry, "rows": entry.rows, "segments": entry.segments, "position": entry.position, "seconds": entry.seconds,
+    return {"chip": entry.chip, "entry": entry.entry, "rows": entry.rows, "segments": entry.segments, "position": entry.position, "seconds": entry.seconds,
             "gap_seconds": entry.gap_seconds, "rows_per_second": entry.rows_per_second,
             "launches": [kernel_json(prediction) | {"times": times} for prediction, times in entry.launches]}
