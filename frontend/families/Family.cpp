@@ -15,6 +15,7 @@
 #include "frontend/families/Gpt.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/KimiLinear.h"
+#include "frontend/families/Lfm2.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
@@ -90,6 +91,16 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importQwen3Moe},
       {"qwen3_next", "Qwen3NextForCausalLM", "", readVocabularySize,
        importQwen3Next},
+      {"qwen3_5", "Qwen3_5ForConditionalGeneration", "", readQwen35Vocabulary,
+       importQwen35},
+      {"qwen3_5_text", "Qwen3_5ForCausalLM", "", readVocabularySize,
+       importQwen35Text},
+      {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", "",
+       readQwen35Vocabulary, importQwen35Moe},
+      {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", "", readVocabularySize,
+       importQwen35MoeText},
+      {"lfm2", "Lfm2ForCausalLM", "", readVocabularySize, importLfm2},
+      {"lfm2_moe", "Lfm2MoeForCausalLM", "", readVocabularySize, importLfm2Moe},
       {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge,
        /*hasOwnCode=*/true},
       {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},

@@ -58,11 +58,12 @@ static void readUnusedOfPhi(ConfigReader &reader) {
 
 static Module import(FamilyInput &input, const Flavour &flavour) {
   ConfigReader &reader = input.config;
+  DecoderKeys keys;
+  keys.epsilonOtherwise = flavour.epsilon;
   DecoderConfig config =
-      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false);
+      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false, keys);
   config.family = flavour.family;
   config.fused = flavour.fused;
-  config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, flavour.epsilon);
   config.mlp.activation =
       readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
   if (flavour.biasKeys) {

@@ -10,16 +10,17 @@ using mlir::Value;
 DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
                                           int64_t vocabulary,
                                           bool tiedByDefault,
-                                          llvm::StringRef context) {
+                                          const DecoderKeys &keys) {
   DecoderConfig config;
   config.vocabulary = vocabulary;
   config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
   config.layers.resize(
       reader.requireInteger("num_hidden_layers", 1, kMostLayers));
-  config.mlp.hidden =
-      reader.requireInteger("intermediate_size", 1, kMostDimension);
-  config.context = reader.requireInteger(context, 1, kMostContext);
-  config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
+  if (!keys.hidden.empty())
+    config.mlp.hidden = reader.requireInteger(keys.hidden, 1, kMostDimension);
+  config.context = reader.requireInteger(keys.context, 1, kMostContext);
+  config.norm.epsilon =
+      reader.getNumber(keys.epsilon, 0, 1, keys.epsilonOtherwise);
   config.attention = readAttention(reader, config.width);
   config.head.tied = reader.getBoolean("tie_word_embeddings", tiedByDefault);
   return config;

@@ -35,14 +35,21 @@ struct DecoderConfig {
   HeadConfig head;
 };
 
-/// Reads what all of these models call by the same names: `hidden_size`,
-/// `num_hidden_layers`, `intermediate_size`, `max_position_embeddings`,
-/// `rms_norm_eps`, the attention's heads. Layers see all keys and do not turn
-/// them. `context` is the key of the positions. Problems are left in the
-/// reader.
+/// What models call by several names.
+struct DecoderKeys {
+  llvm::StringRef context = "max_position_embeddings";
+  llvm::StringRef epsilon = "rms_norm_eps";
+  /// What stands where this key is missing.
+  double epsilonOtherwise = 1e-6;
+  /// Empty where no layer has an MLP of that width.
+  llvm::StringRef hidden = "intermediate_size";
+};
+
+/// Reads what all of these models have: `hidden_size`, `num_hidden_layers`, the
+/// attention's heads, `tie_word_embeddings` and what `keys` names. Layers see
+/// all keys and do not turn them. Problems are left in the reader.
 DecoderConfig readDecoder(ConfigReader &reader, int64_t vocabulary,
-                          bool tiedByDefault,
-                          llvm::StringRef context = "max_position_embeddings");
+                          bool tiedByDefault, const DecoderKeys &keys = {});
 
 /// Accepts keys that change no result, each with a remark: dropout, and what
 /// initialises weights.

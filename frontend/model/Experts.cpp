@@ -75,6 +75,11 @@ struct Routing {
   seq::RetrievalWeighting weighting;
 };
 
+/// The weights of all experts.
+struct ExpertWeights {
+  Value gateUp, down;
+};
+
 } // namespace
 
 static Routing route(ModelBuilder &model, const ExpertsConfig &config,
@@ -88,46 +93,89 @@ static Routing route(ModelBuilder &model, const ExpertsConfig &config,
             config.normalised ? seq::RetrievalWeighting::Softmax
                               : seq::RetrievalWeighting::SoftmaxAll};
   // One expert's share of itself would be 1: the public routers leave it.
+  bool isShare =
+      config.normalised && config.taken > 1 && config.shareEpsilon == 0;
   Routing routing{{},
                   {},
-                  config.normalised && config.taken > 1
-                      ? seq::RetrievalWeighting::Share
-                      : seq::RetrievalWeighting::Score};
+                  isShare ? seq::RetrievalWeighting::Share
+                          : seq::RetrievalWeighting::Score};
   routing.scores =
       config.score == RouterScore::Sigmoid
           ? model.activate(name, logits, seq::Nonlinearity::Sigmoid)
           : model.elementwise<seq::SoftmaxOp>(name, logits);
   if (config.balanced) {
-    Value bias = model.vector(
-        name + "_bias", source + ".e_score_correction_bias", config.experts);
+    std::string tensor = names.balance.empty()
+                             ? source + ".e_score_correction_bias"
+                             : names.source + names.balance.str();
+    Value bias = model.vector(name + "_bias", tensor, config.experts);
     routing.order = model.add(name, routing.scores,
                               model.broadcast(name, bias, routing.scores));
   }
   return routing;
 }
 
-Value effc::frontend::emitExperts(ModelBuilder &model,
-                                  const ExpertsConfig &config,
-                                  const ExpertsNames &names, Value x) {
+static ExpertWeights declareExperts(ModelBuilder &model,
+                                    const ExpertsConfig &config,
+                                    const ExpertsNames &names) {
   const std::string &name = names.name;
-  int64_t width = model.getWidth();
+  int64_t width = model.getWidth(), count = config.experts,
+          units = config.hidden;
+  auto declare = [&](WeightSource inner, WeightSource outer) {
+    return ExpertWeights{
+        model.matrix(name + ".gate_up", inner, 2 * units * count, width),
+        model.matrix(name + ".down", outer, width * count, units)};
+  };
+  std::string allGateUps = names.source + names.allGateUps.str(),
+              allDowns = names.source + names.allDowns.str();
+  if (model.hasTensor(allGateUps) || model.hasTensor(allDowns)) {
+    WeightSource inner(allGateUps), outer(allDowns);
+    inner.stored = {count, 2 * units, width};
+    outer.stored = {count, width, units};
+    return declare(inner, outer);
+  }
   std::vector<std::string> inner, outer;
-  for (int64_t expert = 0; expert < config.experts; ++expert) {
+  for (int64_t expert = 0; expert < count; ++expert) {
     std::string prefix =
-        (names.source + names.experts + "." + llvm::Twine(expert) + ".").str();
+        (names.source + names.experts + "." + Twine(expert) + ".").str();
     inner.push_back(prefix + names.gate.str() + ".weight");
     inner.push_back(prefix + names.up.str() + ".weight");
     outer.push_back(prefix + names.down.str() + ".weight");
   }
-  Value gateUp = model.matrix(name + ".gate_up", WeightSource(std::move(inner)),
-                              2 * config.hidden * config.experts, width);
-  Value down = model.matrix(name + ".down", WeightSource(std::move(outer)),
-                            width * config.experts, config.hidden);
+  return declare(WeightSource(std::move(inner)),
+                 WeightSource(std::move(outer)));
+}
+
+/// `y` [T, D], divided by the sum of what its experts were weighed with and the
+/// epsilon.
+static Value divideByShares(ModelBuilder &model, const ExpertsConfig &config,
+                            const std::string &name, const Routing &routing,
+                            Value y) {
+  auto ofOneHead = [&](Value scores) {
+    return scores ? model.reshape(name, scores, {1, 1, config.experts})
+                  : scores;
+  };
+  auto chosen = seq::ChooseRowsOp::create(
+      model.getBuilder(), model.at(name), ofOneHead(routing.scores),
+      ofOneHead(routing.order), config.taken, routing.weighting);
+  Value sum = model.linear(
+      name, chosen.getWeights(), model.constant("shares", 1, {1, config.taken}),
+      model.constant("least_share", config.shareEpsilon, {1}));
+  return seq::DivOp::create(model.getBuilder(), model.at(name), y,
+                            model.spread(name, sum, y));
+}
+
+Value effc::frontend::emitExperts(ModelBuilder &model,
+                                  const ExpertsConfig &config,
+                                  const ExpertsNames &names, Value x) {
+  const std::string &name = names.name;
+  ExpertWeights weights = declareExperts(model, config, names);
   Routing routing = route(model, config, names, x);
   Value y = seq::RoutedExpertsOp::create(
       model.getBuilder(), model.at(name), x.getType(), x, routing.scores,
-      routing.order, gateUp, down, config.taken, config.activation,
-      routing.weighting, /*form=*/nullptr);
+      routing.order, weights.gateUp, weights.down, config.taken,
+      config.activation, routing.weighting, /*form=*/nullptr);
+  if (config.normalised && config.shareEpsilon > 0)
+    y = divideByShares(model, config, name, routing, y);
   if (config.scale != 1)
     y = model.scale(name, y, config.scale);
   if (config.shared > 0)

@@ -16,8 +16,9 @@ struct ExpertsConfig {
   RouterScore score = RouterScore::Softmax;
   /// Whether the weights of the experts taken sum up to 1.
   bool normalised = true;
-  /// Whether a number for each expert, `source` + `router` +
-  /// ".e_score_correction_bias", is added to its score where experts are
+  /// What is added to the sum by which weights are divided, where they are.
+  double shareEpsilon = 0;
+  /// Whether a number for each expert is added to its score where experts are
   /// chosen, and left out where they are weighed.
   bool balanced = false;
   /// What the sum of the experts taken is multiplied with.
@@ -27,12 +28,18 @@ struct ExpertsConfig {
 };
 
 /// The tensors: `source` + `router` + ".weight", and for each expert its three
-/// behind `source` + `experts` + "." + its number. Without a `sharedGate`
-/// nothing weighs the shared layer, else a sigmoid does.
+/// behind `source` + `experts` + "." + its number. Where the checkpoint has
+/// them, two for all experts instead: gates and ups [E, 2 F, D], outputs
+/// [E, D, F]. Without a `sharedGate` nothing weighs the shared layer, else a
+/// sigmoid does.
 struct ExpertsNames {
   std::string name, source;
   llvm::StringRef router = "gate", experts = "experts";
   llvm::StringRef gate = "gate_proj", up = "up_proj", down = "down_proj";
+  llvm::StringRef allGateUps = "experts.gate_up_proj",
+                  allDowns = "experts.down_proj";
+  /// What balances them, behind `source`; empty: that of the router.
+  llvm::StringRef balance = "";
   llvm::StringRef shared = "shared_expert", sharedGate = "shared_expert_gate";
 };
 

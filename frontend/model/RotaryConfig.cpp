@@ -390,7 +390,9 @@ RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
   ConfigReader scaling(reader, key, object ? *object : *empty.getObject());
   RotaryConfig config = ScalingReader(reader, scaling, input, request).read();
   // A note of the authors of YaRN: whether the model has been trained with it.
-  for (llvm::StringRef note : scaling.ignore({"finetuned"}))
+  llvm::SmallVector<llvm::StringRef> notes = {"finetuned"};
+  llvm::append_range(notes, request.harmless);
+  for (llvm::StringRef note : scaling.ignore(notes))
     input.remarks.push_back(scaling.getFile().str() + ": " + quote(note) +
                             " is ignored: it does not change the results");
   reader.finishInner(scaling);

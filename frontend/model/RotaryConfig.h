@@ -36,6 +36,8 @@ struct RotaryRequest {
   llvm::StringRef shareKey = "partial_rotary_factor";
   /// The same outside of these objects, where it is called otherwise.
   llvm::StringRef outerShareKey = "";
+  /// Keys of these objects that change nothing for this model.
+  llvm::SmallVector<llvm::StringRef, 2> harmless = {};
 };
 
 /// Reads the keys; problems are left in the reader.

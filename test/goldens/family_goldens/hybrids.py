@@ -1,0 +1,115 @@
+"""Cases of transformers' hybrids of 2025 and 2026 (release 5.24): Qwen3.5, LFM2."""
+
+import inspect
+
+from transformers.models.lfm2 import modeling_lfm2
+from transformers.models.lfm2_moe import modeling_lfm2_moe
+from transformers.models.qwen3_5 import modeling_qwen3_5
+from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe
+
+from .public import case
+
+
+def in_torch(module):
+    """The library's own functions: where packages of kernels are installed, these take their places."""
+    for name in ("torch_chunk_gated_delta_rule", "torch_recurrent_gated_delta_rule", "causal_conv1d_fn",
+                 "causal_conv1d_update", "mamba2_chunk_scan", "mamba2_selective_state_update"):
+        if hasattr(module, name):
+            setattr(module, name, inspect.unwrap(getattr(module, name)))
+
+
+for library in (modeling_qwen3_5, modeling_qwen3_5_moe, modeling_lfm2, modeling_lfm2_moe):
+    in_torch(library)
+
+
+def beside_sight(model_type, architecture, tied=False):
+    """The text's configuration inside that of a model which also sees, as released models have it."""
+
+    def rewrite(config):
+        kept = {"transformers_version": config.pop("transformers_version")}
+        config.pop("architectures")
+        del config["tie_word_embeddings"], config["layer_types"]
+        config |= {"full_attention_interval": 2, "attn_output_gate": True, "mamba_ssm_dtype": "float32",
+                   "mtp_num_hidden_layers": 1, "mtp_use_dedicated_embeddings": False}
+        config["rope_parameters"] |= {"mrope_section": [1, 1, 0], "mrope_interleaved": True}
+        return {**kept, "architectures": [architecture], "model_type": model_type, "text_config": config,
+                "tie_word_embeddings": tied, "image_token_id": 40, "video_token_id": 41,
+                "vision_start_token_id": 38, "vision_end_token_id": 39, "vision_config": {"hidden_size": 12}}
+
+    return rewrite
+
+
+def of_language(name):
+    return name.replace("model.", "model.language_model.", 1)
+
+
+QWEN = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_hidden_layers=3, num_attention_heads=4,
+            num_key_value_heads=2, head_dim=8, max_position_embeddings=64, linear_num_key_heads=2,
+            linear_num_value_heads=6, linear_key_head_dim=7, linear_value_head_dim=5)
+QWEN_MOE = {**QWEN, "moe_intermediate_size": 12, "shared_expert_intermediate_size": 10, "num_experts": 5,
+            "num_experts_per_tok": 2}
+del QWEN_MOE["intermediate_size"]
+# The gated norm is not zero-centred.
+QWEN_DRAW = {r"linear_attn\.norm\.weight$": (1.0, 0.3), r"dt_bias$": (0.0, 1.0)}
+SIGHT = {"mtp.fc.weight": (4, 3), "model.visual.patch_embed.proj.weight": (5, 2)}
+CASES = [
+    case("qwen3_5", "plain", "Qwen3_5", {
+        **QWEN, "layer_types": ["linear_attention", "full_attention", "linear_attention"]},
+         config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW),
+    case("qwen3_5", "seeing_tied_bf16", "Qwen3_5", {
+        **QWEN, "vocab_size": 43, "hidden_size": 24, "num_hidden_layers": 2, "num_key_value_heads": 1,
+        "linear_num_key_heads": 3, "linear_num_value_heads": 3, "linear_conv_kernel_dim": 3,
+        "linear_value_head_dim": 9, "attention_bias": True, "tie_word_embeddings": True,
+        "layer_types": ["linear_attention", "full_attention"], "rope_parameters": {
+            "rope_type": "default", "rope_theta": 500.0, "partial_rotary_factor": 0.5}},
+         config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW, dtype="bf16", embedding=0.3,
+         rewrite=beside_sight("qwen3_5", "Qwen3_5ForConditionalGeneration", tied=True), rename=of_language,
+         buffers=SIGHT),
+    case("qwen3_5_moe", "single", "Qwen3_5Moe", {
+        **QWEN_MOE, "layer_types": ["full_attention", "linear_attention", "linear_attention"]},
+         config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW),
+    # Experts as released files hold them.
+    case("qwen3_5_moe", "seeing_fused_bf16", "Qwen3_5Moe", {
+        **QWEN_MOE, "vocab_size": 47, "hidden_size": 16, "num_hidden_layers": 2, "num_key_value_heads": 1,
+        "num_experts": 6, "num_experts_per_tok": 3, "linear_num_key_heads": 1, "linear_num_value_heads": 4,
+        "layer_types": ["linear_attention", "full_attention"]},
+         config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW, dtype="bf16",
+         rewrite=beside_sight("qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration"), rename=of_language,
+         buffers=SIGHT, converted=False),
+]
+
+
+def first_lfm2(config):
+    """The keys of the first release, some of which say others' sizes once more."""
+    del config["layer_types"]
+    rope = config.pop("rope_parameters")
+    return {**config, "block_ff_dim": config["intermediate_size"], "block_dim": config["hidden_size"],
+            "conv_dim": config["hidden_size"], "num_heads": config["num_attention_heads"], "block_norm_eps": 1e-5,
+            "block_use_swiglu": True, "theta": rope["rope_theta"], "rope_theta": rope["rope_theta"],
+            "tie_embedding": config["tie_word_embeddings"], "use_pos_enc": True}
+
+
+LFM2 = dict(vocab_size=59, hidden_size=24, intermediate_size=50, num_hidden_layers=4, num_attention_heads=4,
+            num_key_value_heads=2, max_position_embeddings=64, block_multiple_of=8)
+LFM2_MOE = {**LFM2, "num_hidden_layers": 3, "intermediate_size": 28, "moe_intermediate_size": 10, "num_experts": 5,
+            "num_experts_per_tok": 2, "num_dense_layers": 1}
+del LFM2_MOE["block_multiple_of"]
+LFM2_DRAW = {r"conv\.conv\.weight$": (0.2, 0.6), r"expert_bias$": (0.0, 0.4)}
+CASES += [
+    case("lfm2", "plain", "Lfm2", {
+        **LFM2, "layer_types": ["conv", "conv", "full_attention", "conv"], "full_attn_idxs": [2],
+        "block_ffn_dim_multiplier": 1.2}, draw=LFM2_DRAW, embedding=0.3),
+    case("lfm2", "biases_untied_bf16", "Lfm2", {
+        **LFM2, "hidden_size": 20, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
+        "conv_bias": True, "conv_L_cache": 4, "block_auto_adjust_ff_dim": False, "tie_word_embeddings": False,
+        "norm_eps": 1e-4, "full_attn_idxs": [0],
+        "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}},
+         draw=LFM2_DRAW, dtype="bf16", rewrite=first_lfm2),
+    case("lfm2_moe", "plain", "Lfm2Moe", {
+        **LFM2_MOE, "layer_types": ["conv", "full_attention", "conv"]}, draw=LFM2_DRAW, embedding=0.3),
+    case("lfm2_moe", "scores_fused_bf16", "Lfm2Moe", {
+        **LFM2_MOE, "vocab_size": 47, "hidden_size": 16, "num_hidden_layers": 2, "num_key_value_heads": 4,
+        "num_experts": 6, "num_experts_per_tok": 3, "num_dense_layers": 0, "norm_topk_prob": False,
+        "routed_scaling_factor": 1.5, "layer_types": ["full_attention", "conv"], "conv_bias": True,
+        "tie_word_embeddings": False}, draw=LFM2_DRAW, dtype="bf16", converted=False),
+]
