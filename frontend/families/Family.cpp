@@ -1,10 +1,12 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Bamba.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
 #include "frontend/families/Doge.h"
 #include "frontend/families/ExplicitModel.h"
+#include "frontend/families/FalconH1.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashHgrn.h"
 #include "frontend/families/FlashLinear.h"
@@ -13,6 +15,7 @@
 #include "frontend/families/FlashSamba.h"
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Gpt.h"
+#include "frontend/families/Granite.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/KimiLinear.h"
 #include "frontend/families/Lfm2.h"
@@ -21,6 +24,7 @@
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MiniMaxText.h"
+#include "frontend/families/NemotronH.h"
 #include "frontend/families/Opt.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
@@ -101,6 +105,13 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importQwen35MoeText},
       {"lfm2", "Lfm2ForCausalLM", "", readVocabularySize, importLfm2},
       {"lfm2_moe", "Lfm2MoeForCausalLM", "", readVocabularySize, importLfm2Moe},
+      {"granitemoehybrid", "GraniteMoeHybridForCausalLM", "",
+       readVocabularySize, importGraniteHybrid},
+      {"bamba", "BambaForCausalLM", "", readVocabularySize, importBamba},
+      {"falcon_h1", "FalconH1ForCausalLM", "", readVocabularySize,
+       importFalconH1},
+      {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,
+       importNemotronH, /*hasOwnCode=*/true},
       {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge,
        /*hasOwnCode=*/true},
       {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},

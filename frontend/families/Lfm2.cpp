@@ -35,19 +35,10 @@ static void readAttendingLayers(ConfigReader &reader,
   constexpr llvm::StringLiteral kKey = "full_attn_idxs";
   if (!reader.isSet(kKey))
     return;
-  const JsonValue *value = reader.get(kKey);
-  const JsonArray *list = value->getArray();
-  if (!list)
-    return reader.reportMismatch(kKey, "an array of layers", *value);
-  std::vector<unsigned> listed(kinds.size(), 0);
-  for (const JsonValue &element : *list) {
-    std::optional<int64_t> layer = element.getInteger();
-    if (!layer || *layer < 0 || *layer >= int64_t(kinds.size()))
-      return reader.reportMismatch(
-          kKey, "layers from 0 to " + Twine(kinds.size() - 1), element);
-    listed[size_t(*layer)] = 1;
-  }
-  if (reader.isSet("layer_types") && listed != kinds)
+  std::vector<bool> read =
+      readListedLayers(reader, kKey, int64_t(kinds.size()));
+  std::vector<unsigned> listed(read.begin(), read.end());
+  if (!reader.hasProblem() && reader.isSet("layer_types") && listed != kinds)
     return reader.report(
         "expects " + quote(kKey) + " to name the " +
         Twine(llvm::count(kinds, 1u)) +

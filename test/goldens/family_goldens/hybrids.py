@@ -1,9 +1,14 @@
-"""Cases of transformers' hybrids of 2025 and 2026 (release 5.24): Qwen3.5, LFM2."""
+"""Cases of transformers' hybrids of 2025 and 2026 (release 5.24): Qwen3.5, LFM2, Granite 4, Bamba,
+Falcon-H1, Nemotron-H."""
 
 import inspect
 
+from transformers.models.bamba import modeling_bamba
+from transformers.models.falcon_h1 import modeling_falcon_h1
+from transformers.models.granitemoehybrid import modeling_granitemoehybrid
 from transformers.models.lfm2 import modeling_lfm2
 from transformers.models.lfm2_moe import modeling_lfm2_moe
+from transformers.models.nemotron_h import modeling_nemotron_h
 from transformers.models.qwen3_5 import modeling_qwen3_5
 from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe
 
@@ -18,7 +23,8 @@ def in_torch(module):
             setattr(module, name, inspect.unwrap(getattr(module, name)))
 
 
-for library in (modeling_qwen3_5, modeling_qwen3_5_moe, modeling_lfm2, modeling_lfm2_moe):
+for library in (modeling_qwen3_5, modeling_qwen3_5_moe, modeling_lfm2, modeling_lfm2_moe, modeling_granitemoehybrid,
+                modeling_bamba, modeling_falcon_h1, modeling_nemotron_h):
     in_torch(library)
 
 
@@ -112,4 +118,84 @@ CASES += [
         "num_experts": 6, "num_experts_per_tok": 3, "num_dense_layers": 0, "norm_topk_prob": False,
         "routed_scaling_factor": 1.5, "layer_types": ["full_attention", "conv"], "conv_bias": True,
         "tie_word_embeddings": False}, draw=LFM2_DRAW, dtype="bf16", converted=False),
+]
+
+
+def granite_as_released(config):
+    """Kinds of layers by their old names, and keys that nobody reads."""
+    old = {"linear_attention": "mamba", "full_attention": "attention"}
+    config["layer_types"] = [old.get(kind, kind) for kind in config["layer_types"]]
+    rope = config.pop("rope_parameters")
+    return {**config, "rope_theta": rope["rope_theta"], "rope_scaling": None, "init_method": "mup", "mlp_bias": False,
+            "normalization_function": "rmsnorm", "time_step_limit": [0.0, {"__float__": "Infinity"}]}
+
+
+MAMBA_DRAW = {r"dt_bias$": (0.0, 1.0), r"mamba\.D$": (1.0, 0.4)}
+GRANITE = dict(vocab_size=53, hidden_size=24, intermediate_size=10, shared_intermediate_size=14, num_hidden_layers=3,
+               num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64, num_local_experts=5,
+               num_experts_per_tok=2, mamba_n_heads=6, mamba_n_groups=2, mamba_d_state=9, mamba_chunk_size=16,
+               embedding_multiplier=1.5, logits_scaling=2.0, residual_multiplier=0.6, attention_multiplier=0.3)
+BAMBA = dict(vocab_size=53, hidden_size=24, intermediate_size=28, num_hidden_layers=3, num_attention_heads=3,
+             num_key_value_heads=1, max_position_embeddings=64, mamba_n_heads=6, mamba_n_groups=3, mamba_d_state=7,
+             mamba_chunk_size=16, attn_layer_indices=[1])
+FALCON = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_hidden_layers=2, num_attention_heads=4,
+              num_key_value_heads=2, head_dim=6, max_position_embeddings=64, mamba_n_heads=4, mamba_d_ssm=36,
+              mamba_n_groups=2, mamba_d_state=11, mamba_chunk_size=16, embedding_multiplier=1.25,
+              lm_head_multiplier=0.75, attention_in_multiplier=1.5, attention_out_multiplier=0.8, key_multiplier=0.7,
+              ssm_in_multiplier=0.9, ssm_out_multiplier=1.1, ssm_multipliers=[0.8, 1.2, 0.9, 1.1, 0.7],
+              mlp_multipliers=[1.3, 0.6])
+CASES += [
+    case("granitemoehybrid", "experts", "GraniteMoeHybrid", {
+        **GRANITE, "num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"]}, draw=MAMBA_DRAW),
+    case("granitemoehybrid", "dense_bf16", "GraniteMoeHybrid", {
+        **GRANITE, "hidden_size": 20, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
+        "num_local_experts": 0, "num_experts_per_tok": 0, "position_embedding_type": "rope", "attention_bias": True,
+        "mamba_n_heads": 5, "mamba_d_head": 8, "mamba_n_groups": 1, "mamba_d_conv": 3, "mamba_proj_bias": True,
+        "mamba_conv_bias": False, "tie_word_embeddings": True,
+        "layer_types": ["full_attention", "linear_attention"]},
+         draw=MAMBA_DRAW, dtype="bf16", embedding=0.3, rewrite=granite_as_released),
+    case("bamba", "plain", "Bamba", {**BAMBA, "time_step_limit": (0.3, 1.2)}, draw=MAMBA_DRAW),
+    case("bamba", "biases_tied_bf16", "Bamba", {
+        **BAMBA, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "mamba_n_heads": 4,
+        "mamba_d_head": 8, "mamba_n_groups": 1, "attn_layer_indices": [0], "attention_bias": True, "mlp_bias": True,
+        "mamba_proj_bias": True, "mamba_conv_bias": False, "mamba_d_conv": 3, "tie_word_embeddings": True},
+         draw=MAMBA_DRAW, dtype="bf16", embedding=0.3),
+    case("falcon_h1", "gate_alone", "FalconH1", FALCON, draw=MAMBA_DRAW),
+    case("falcon_h1", "norm_first_bf16", "FalconH1", {
+        **{k: v for k, v in FALCON.items() if k != "head_dim"}, "hidden_size": 24, "mamba_d_ssm": None, "mamba_n_heads": 6,
+        "mamba_rms_norm": True, "num_key_value_heads": 1, "mamba_proj_bias": True, "projectors_bias": True,
+        "mamba_conv_bias": False, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True, "num_hidden_layers": 1},
+         draw=MAMBA_DRAW, dtype="bf16", embedding=0.3),
+    case("falcon_h1", "norm_in_groups_bf16", "FalconH1", {
+        **FALCON, "vocab_size": 47, "mamba_n_groups": 4, "mamba_rms_norm": True, "mamba_norm_before_gate": False,
+        "time_step_limit": (0.2, 1.5), "num_hidden_layers": 1,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}, draw=MAMBA_DRAW, dtype="bf16"),
+]
+
+
+def nemotron_as_released(config):
+    """Kinds of layers by letters, and keys that nobody reads."""
+    letters = {"linear_attention": "M", "full_attention": "*", "mlp": "-"}
+    kinds = config.pop("layers_block_type", None) or config.pop("layer_types")
+    config.pop("layer_types", None)
+    config["attention_head_dim"] = config.pop("head_dim")
+    return {**config, "hybrid_override_pattern": "".join(letters[kind] for kind in kinds),
+            "num_hidden_layers": len(kinds), "rope_theta": 10000, "partial_rotary_factor": 1.0, "auto_map": {
+                "AutoConfig": "configuration_nemotron_h.NemotronHConfig",
+                "AutoModelForCausalLM": "modeling_nemotron_h.NemotronHForCausalLM"}}
+
+
+# The bound that the library has in prompts alone does not bind.
+NEMOTRON = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_attention_heads=4, num_key_value_heads=2,
+                head_dim=6, max_position_embeddings=64, mamba_num_heads=6, mamba_head_dim=5, n_groups=2,
+                ssm_state_size=9, chunk_size=16, time_step_min=1e-9)
+CASES += [
+    case("nemotron_h", "plain", "NemotronH", {
+        **NEMOTRON, "layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp", "linear_attention"]},
+         draw={**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4)}),
+    case("nemotron_h", "letters_bf16", "NemotronH", {
+        **NEMOTRON, "vocab_size": 47, "hidden_size": 24, "num_key_value_heads": 1, "n_groups": 3, "conv_kernel": 3,
+        "use_bias": True, "use_conv_bias": False, "mlp_bias": True, "layer_norm_epsilon": 1e-4,
+        "layers_block_type": ["full_attention", "linear_attention", "mlp"]},
+         draw=MAMBA_DRAW, dtype="bf16", rewrite=nemotron_as_released),
 ]

@@ -218,19 +218,23 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
     // A period and a list of exceptions are right at any length: then tensors
     // are missing, or are those of another kind of layers.
     bool other = key == "attn_layer_idx";
-    bool period = key == "block_types" || key == "mlp_only_layers" || other ||
+    bool period = key == "attn_layer_indices" || key == "block_types" ||
+                  key == "mlp_only_layers" || other ||
                   (key == "full_attn_idxs" && !config.contains("layer_types"));
     json changed = config;
     changed[key].erase(changed[key].size() - 1);
     std::string result = importWith(changed);
     if (remarks.find("'" + key + "' is ignored") != std::string::npos)
       continue;
+    // Of kinds that alone say how many layers there are, one more is stored.
+    bool ends = key == "layers_block_type";
     std::string told = other    ? "expects tensor"
                        : period ? "lacks tensor"
+                       : ends   ? "tensor 'backbone.layers."
                                 : "'" + key + "'";
     EXPECT_NE(result.find(told), std::string::npos) << result;
     // What counts kinds of layers counts them as often as they come.
-    bool counts = !period && key != "attention_types";
+    bool counts = !period && !ends && key != "attention_types";
     EXPECT_TRUE(!counts || result.find(std::to_string(value.size() - 1)) !=
                                std::string::npos)
         << result;
