@@ -4,6 +4,7 @@
 #include "frontend/families/Bamba.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
+#include "frontend/families/Cohere.h"
 #include "frontend/families/Doge.h"
 #include "frontend/families/ExplicitModel.h"
 #include "frontend/families/FalconH1.h"
@@ -25,6 +26,7 @@
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MiniMaxText.h"
 #include "frontend/families/NemotronH.h"
+#include "frontend/families/Olmo.h"
 #include "frontend/families/Opt.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
@@ -112,6 +114,15 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,
        importNemotronH, /*hasOwnCode=*/true},
+      {"granite", "GraniteForCausalLM", "", readVocabularySize, importGranite},
+      {"ministral", "MinistralForCausalLM", "", readVocabularySize,
+       importMinistral},
+      {"mixtral", "MixtralForCausalLM", "", readVocabularySize, importMixtral},
+      {"smollm3", "SmolLM3ForCausalLM", "", readVocabularySize, importSmolLm3},
+      {"olmo2", "Olmo2ForCausalLM", "", readVocabularySize, importOlmo2},
+      {"olmo3", "Olmo3ForCausalLM", "", readVocabularySize, importOlmo3},
+      {"exaone4", "Exaone4ForCausalLM", "", readVocabularySize, importExaone4},
+      {"cohere2", "Cohere2ForCausalLM", "", readVocabularySize, importCohere2},
       {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge,
        /*hasOwnCode=*/true},
       {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},

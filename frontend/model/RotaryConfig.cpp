@@ -27,10 +27,12 @@ public:
 
   RotaryConfig read() {
     RotaryScaling kind = readKind();
+    std::optional<double> outside;
+    if (!request.thetaKey.empty())
+      outside = outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta);
     theta = chooseOne("rope_theta",
                       scaling.getNumberIfSet("rope_theta", 1e-6, kMostTheta),
-                      request.thetaKey,
-                      outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta))
+                      request.thetaKey, outside)
                 .value_or(request.theta);
     RotaryConfig config;
     config.pairs = readPairs();

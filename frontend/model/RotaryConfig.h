@@ -28,7 +28,7 @@ struct RotaryRequest {
   double turned = 1;
   /// The object of this kind of layers inside `rope_parameters`, if it has one.
   llvm::StringRef layerType = "";
-  /// The key that holds theta outside of these objects.
+  /// The key that holds theta outside of these objects; empty: none does.
   llvm::StringRef thetaKey = "rope_theta";
   /// Whether `rope_scaling` applies.
   bool scaled = true;
