@@ -50,10 +50,13 @@ static void readAttendingLayers(ConfigReader &reader,
 /// `intermediate_size`, which older files call `block_ff_dim`, or the width of
 /// the MLP that follows from it.
 static int64_t readHidden(ConfigReader &reader, bool adjustedByDefault) {
+  std::optional<int64_t> older =
+      reader.getIntegerIfSet("block_ff_dim", 1, kMostDimension);
   int64_t hidden =
-      reader.requireInteger("intermediate_size", 1, kMostDimension);
-  hidden = reader.getIntegerIfSet("block_ff_dim", 1, kMostDimension)
-               .value_or(hidden);
+      older && !reader.get("intermediate_size")
+          ? *older
+          : reader.requireInteger("intermediate_size", 1, kMostDimension);
+  hidden = older.value_or(hidden);
   bool isAdjusted =
       reader.getBoolean("block_auto_adjust_ff_dim", adjustedByDefault);
   constexpr llvm::StringLiteral kFactor = "block_ffn_dim_multiplier";

@@ -185,8 +185,8 @@ static Module importSeeing(FamilyInput &input, bool hasExperts) {
   ConfigReader &outer = input.config;
   outer.ignore({"vision_config"});
   ignoreHarmless(outer, input.remarks,
-                 {"image_token_id", "video_token_id", "vision_start_token_id",
-                  "vision_end_token_id"});
+                 {"hidden_size", "image_token_id", "video_token_id",
+                  "vision_start_token_id", "vision_end_token_id"});
   std::optional<bool> tied;
   if (outer.isSet("tie_word_embeddings"))
     tied = outer.getBoolean("tie_word_embeddings", false);
