@@ -145,10 +145,15 @@ static Module importText(ConfigReader &reader, FamilyInput &input,
                   "mtp_use_dedicated_embeddings", "output_router_logits",
                   "router_aux_loss_coef"});
   config.delta.layout = DeltaLayout::Apart;
+  config.delta.tiled = input.stored.tiledValues;
   DecoderConfig &decoder = config.decoder;
   decoder.family = hasExperts ? "qwen3_5_moe" : "qwen3_5";
-  if (hasExperts)
+  if (hasExperts) {
     readHybridExperts(reader, decoder);
+    if (!decoder.experts->normalised) // which the public library does not read
+      reader.report("expects 'norm_topk_prob' to be true, but got false");
+    ignoreHarmless(reader, input.remarks, {"intermediate_size"});
+  }
   if (!reader.getBoolean("attn_output_gate", true))
     reader.report("expects 'attn_output_gate' to be true, but got false");
   decoder.head.tied = tied.value_or(decoder.head.tied);
@@ -158,9 +163,9 @@ static Module importText(ConfigReader &reader, FamilyInput &input,
   decoder.prefix = findPrefix(
       input, {"model.", "model.language_model.", "language_model.model."},
       {"embed_tokens.weight", "norm.weight"});
-  constexpr llvm::StringLiteral kInner = "language_model.lm_head.weight";
-  if (input.checkpoint.has(kInner))
-    decoder.head.head = kInner;
+  if (decoder.prefix == "language_model.model." &&
+      !input.checkpoint.has(decoder.head.head))
+    decoder.head.head = "language_model.lm_head.weight";
   leaveAside(input, {"rotary_emb.inv_freq"},
              {"mtp.", "model.visual.", "visual."});
   return build(config, input);

@@ -68,6 +68,60 @@ static Value projectNumber(ModelBuilder &model, const GatedDeltaConfig &config,
       model.rows(what == "b" ? 0 : heads, heads, 2 * heads, config.groups));
 }
 
+namespace {
+
+/// What the rule reads of a token: [T, G, K] twice, then [T, H V] and [T, H]
+/// twice.
+struct DeltaInputs {
+  Value query, key, value, rate, step;
+};
+
+} // namespace
+
+/// The rule for `count` heads of values from `first` on, [T, count V].
+static Value emitRule(ModelBuilder &model, const GatedDeltaConfig &config,
+                      const std::string &name, const std::string &suffix,
+                      const std::string &source, const DeltaInputs &in,
+                      int64_t first, int64_t count) {
+  std::string here = name + "mixer" + suffix;
+  int64_t values = config.values;
+  bool isWhole = count == config.heads;
+  auto part = [&](Value x, int64_t width) {
+    return isWhole ? x : model.slice(here, x, first * width, count * width);
+  };
+  auto vector = [&](const char *what, const char *tensor) {
+    WeightSource from(source + tensor);
+    if (!isWhole)
+      from.rows = model.rows(first, count, config.heads, 1);
+    return model.numbers(name + what + suffix, from, {count});
+  };
+  Value value = model.reshape(here, part(in.value, values), {count, values});
+  Value decay = vector("a_log", "A_log"), bias = vector("dt_bias", "dt_bias");
+  Value state = model.state(here, {count, config.keys, values});
+  auto op = seq::GatedDeltaRuleOp::create(
+      model.getBuilder(), model.at(here), value.getType(), state.getType(),
+      in.query, in.key, value, part(in.rate, 1), part(in.step, 1), decay, bias,
+      state, llvm::APFloat(1 / std::sqrt(double(config.keys))),
+      /*form=*/nullptr);
+  model.setNextState(op.getNextState());
+  return model.reshape(here, op.getY(), {count * values});
+}
+
+/// The rule for all heads of values, [T, H V].
+static Value emitRules(ModelBuilder &model, const GatedDeltaConfig &config,
+                       const std::string &name, const std::string &source,
+                       const DeltaInputs &in) {
+  if (!config.tiled || config.heads == config.groups)
+    return emitRule(model, config, name, "", source, in, 0, config.heads);
+  llvm::SmallVector<Value> parts;
+  for (int64_t first = 0; first < config.heads; first += config.groups)
+    parts.push_back(emitRule(model, config, name,
+                             "." + std::to_string(first / config.groups),
+                             source, in, first, config.groups));
+  return seq::ConcatOp::create(model.getBuilder(), model.at(name + "mixer"),
+                               mlir::ValueRange(parts), /*axis=*/1);
+}
+
 Value effc::frontend::emitGatedDelta(ModelBuilder &model,
                                      const GatedDeltaConfig &config,
                                      const std::string &name,
@@ -88,30 +142,21 @@ Value effc::frontend::emitGatedDelta(ModelBuilder &model,
                         seq::NormMeasure::SumSquare);
     return model.reshape(name + "mixer", y, {groups, keys});
   };
-  Value query = unit("q", 0), key = unit("k", 1);
-  Value value = convolve(model, config, name + "v_conv", source,
-                         part("v", 2 * keys, values), 2 * config.keyWidth(),
-                         config.inner());
-  value = model.reshape(name + "mixer", value, {config.heads, config.values});
-  Value rate = model.activate(
-      name + "b", projectNumber(model, config, name, source, x, "b"),
-      seq::Nonlinearity::Sigmoid);
-  Value step = projectNumber(model, config, name, source, x, "a");
-  Value decay = model.vector(name + "a_log", source + "A_log", config.heads);
-  Value bias = model.vector(name + "dt_bias", source + "dt_bias", config.heads);
-  Value state =
-      model.state(name + "mixer", {config.heads, keys, config.values});
-  auto op = seq::GatedDeltaRuleOp::create(
-      model.getBuilder(), model.at(name + "mixer"), value.getType(),
-      state.getType(), query, key, value, rate, step, decay, bias, state,
-      llvm::APFloat(1 / std::sqrt(double(keys))), /*form=*/nullptr);
-  model.setNextState(op.getNextState());
+  DeltaInputs in;
+  in.query = unit("q", 0);
+  in.key = unit("k", 1);
+  in.value = convolve(model, config, name + "v_conv", source,
+                      part("v", 2 * keys, values), 2 * config.keyWidth(),
+                      config.inner());
+  in.rate = model.activate(name + "b",
+                           projectNumber(model, config, name, source, x, "b"),
+                           seq::Nonlinearity::Sigmoid);
+  in.step = projectNumber(model, config, name, source, x, "a");
   NormConfig norm;
   norm.epsilon = config.epsilon;
-  Value y = model.groupNorm(
-      name + "norm", source + "norm",
-      model.reshape(name + "mixer", op.getY(), {config.inner()}), config.heads,
-      config.values, norm);
+  Value y = model.groupNorm(name + "norm", source + "norm",
+                            emitRules(model, config, name, source, in),
+                            config.heads, config.values, norm);
   Value gate = model.activate(name + "z", part("z", 2 * keys + values, values),
                               seq::Nonlinearity::Silu);
   return model.project(name + "out", source + "out_proj",

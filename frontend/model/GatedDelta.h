@@ -26,6 +26,9 @@ struct GatedDeltaConfig {
   /// Of the norm of each head's result.
   double epsilon = 1e-6;
   DeltaLayout layout = DeltaLayout::InTurn;
+  /// Whether heads of values lie one of each group in turn (`StoredForm`). What
+  /// has one head of each group is then a mixer of its own.
+  bool tiled = false;
 
   int64_t keyWidth() const { return groups * keys; }
   int64_t inner() const { return heads * values; }
