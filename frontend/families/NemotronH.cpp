@@ -115,6 +115,39 @@ static void readTimeStep(ConfigReader &reader, Remarks &remarks) {
                       "steps, so that both give other logits");
 }
 
+/// Experts without gates, and a layer beside them that every token passes.
+static ExpertsConfig readNemotronExperts(ConfigReader &reader,
+                                         const MlpConfig &mlp) {
+  ExpertsConfig experts;
+  // The public library's other name.
+  llvm::StringRef key = reader.isSet("num_local_experts") ? "num_local_experts"
+                                                          : "n_routed_experts";
+  experts.experts = reader.requireInteger(key, 1, kMostExperts);
+  experts.taken =
+      reader.requireInteger("num_experts_per_tok", 1, kMostDimension);
+  experts.hidden =
+      reader.requireInteger("moe_intermediate_size", 1, kMostDimension);
+  experts.shared = reader.requireInteger("moe_shared_expert_intermediate_size",
+                                         1, kMostDimension);
+  experts.latent =
+      reader.getIntegerIfSet("moe_latent_size", 1, kMostDimension).value_or(0);
+  experts.scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6, 1);
+  experts.normalised = reader.getBoolean("norm_topk_prob", true);
+  experts.sharesAlone = experts.balanced = true;
+  experts.score = RouterScore::Sigmoid;
+  experts.activation = mlp.activation;
+  experts.bias = mlp.bias;
+  experts.gated = false;
+  if (!reader.hasProblem() && experts.taken > experts.experts)
+    reader.report("expects 'num_experts_per_tok' up to " + quote(key) + " " +
+                  Twine(experts.experts) + ", but got " + Twine(experts.taken));
+  // Of one group all experts are chosen from.
+  for (llvm::StringRef groups : {"n_group", "topk_group"})
+    if (reader.getInteger(groups, 1, kMostDimension, 1) > 1)
+      reader.reportMismatch(groups, "1", *reader.get(groups));
+  return experts;
+}
+
 static NemotronHConfig readNemotronH(FamilyInput &input) {
   ConfigReader &reader = input.config;
   NemotronHConfig config;
@@ -145,8 +178,7 @@ static NemotronHConfig readNemotronH(FamilyInput &input) {
     if (reader.getBoolean(key, false))
       reader.report("expects " + quote(key) + " to be false, but got true");
   if (config.has(Kind::Experts))
-    reader.report("layers of experts without gates (E, moe) are not supported; "
-                  "supported: M, *, - (mamba, attention, mlp)");
+    decoder.experts = readNemotronExperts(reader, decoder.mlp);
   // Of other kinds of layers, of training, and of positions, which no layer
   // has.
   ignoreHarmless(reader, input.remarks,
@@ -206,10 +238,14 @@ static Value emitMixer(ModelBuilder &model, const NemotronHConfig &config,
                          {name + "attention", source}, x);
   case Kind::Mlp:
     return emitMlp(model, decoder.mlp, mlp, x);
-  case Kind::Experts:
-    break;
+  case Kind::Experts: {
+    ExpertsNames experts{name + "experts", source};
+    experts.shared = "shared_experts";
+    experts.sharedGate = "";
+    return emitExperts(model, *decoder.experts, experts, x);
   }
-  llvm_unreachable("layers of experts are refused");
+  }
+  llvm_unreachable("every kind is listed");
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

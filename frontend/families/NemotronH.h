@@ -1,5 +1,5 @@
-// Nemotron-H (`nemotron_h`): layers of one mixer each, of Mamba-2, attention or
-// an MLP.
+// Nemotron-H and Nemotron 3 (`nemotron_h`): layers of one mixer each, of
+// Mamba-2, attention, an MLP or experts without gates.
 #ifndef EFFC_FRONTEND_FAMILIES_NEMOTRONH_H
 #define EFFC_FRONTEND_FAMILIES_NEMOTRONH_H
 

@@ -39,7 +39,9 @@ def count(config):
     made = kind.config_class(**copy.deepcopy(config))
     with torch.device("meta"):
         model = kind(made)
-    return sum(parameter.numel() for parameter in model.parameters())
+    # What balances experts is trained, though the library keeps it in a buffer.
+    balances = [tensor for name, tensor in model.named_buffers() if name.endswith(("correction_bias", "expert_bias"))]
+    return sum(tensor.numel() for tensor in [*model.parameters(), *balances])
 
 
 def main():

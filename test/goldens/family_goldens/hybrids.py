@@ -49,6 +49,11 @@ def of_language(name):
     return name.replace("model.", "model.language_model.", 1)
 
 
+def of_older_language(name):
+    """As releases 4 name the text's part, its head too."""
+    return "language_model." + name
+
+
 QWEN = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_hidden_layers=3, num_attention_heads=4,
             num_key_value_heads=2, head_dim=8, max_position_embeddings=64, linear_num_key_heads=2,
             linear_num_value_heads=6, linear_key_head_dim=7, linear_value_head_dim=5)
@@ -71,6 +76,18 @@ CASES = [
          config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW, dtype="bf16", embedding=0.3,
          rewrite=beside_sight("qwen3_5", "Qwen3_5ForConditionalGeneration", tied=True), rename=of_language,
          buffers=SIGHT),
+    # A text that was saved with the names it had beside sight.
+    case("qwen3_5", "text_bf16", "Qwen3_5", {
+        **QWEN, "vocab_size": 41, "hidden_size": 16, "num_hidden_layers": 2, "linear_num_key_heads": 4,
+        "linear_num_value_heads": 4, "linear_value_head_dim": 8, "rms_norm_eps": 1e-5,
+        "layer_types": ["full_attention", "linear_attention"]},
+         config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW, dtype="bf16", rename=of_language),
+    case("qwen3_5", "seeing_older", "Qwen3_5", {
+        **QWEN, "vocab_size": 37, "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": 2,
+        "layer_types": ["linear_attention", "full_attention"]},
+         config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW,
+         rewrite=beside_sight("qwen3_5", "Qwen3_5ForConditionalGeneration"), rename=of_older_language,
+         buffers={"visual.norm.weight": (3,)}),
     case("qwen3_5_moe", "single", "Qwen3_5Moe", {
         **QWEN_MOE, "layer_types": ["full_attention", "linear_attention", "linear_attention"]},
          config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW),
@@ -82,6 +99,18 @@ CASES = [
          config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW, dtype="bf16",
          rewrite=beside_sight("qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration"), rename=of_language,
          buffers=SIGHT, converted=False),
+    case("qwen3_5_moe", "text_fused_bf16", "Qwen3_5Moe", {
+        **QWEN_MOE, "vocab_size": 41, "hidden_size": 24, "num_hidden_layers": 2, "num_experts": 4,
+        "num_experts_per_tok": 1, "attention_bias": True, "tie_word_embeddings": True,
+        "layer_types": ["full_attention", "linear_attention"]},
+         config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW, dtype="bf16", embedding=0.3,
+         converted=False),
+    case("qwen3_5_moe", "seeing_single", "Qwen3_5Moe", {
+        **QWEN_MOE, "vocab_size": 37, "hidden_size": 16, "num_hidden_layers": 2, "moe_intermediate_size": 9,
+        "layer_types": ["linear_attention", "full_attention"]},
+         config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW,
+         rewrite=beside_sight("qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration"), rename=of_language,
+         buffers=SIGHT),
 ]
 
 
@@ -162,9 +191,10 @@ CASES += [
          draw=MAMBA_DRAW, dtype="bf16", embedding=0.3),
     case("falcon_h1", "gate_alone", "FalconH1", FALCON, draw=MAMBA_DRAW),
     case("falcon_h1", "norm_first_bf16", "FalconH1", {
-        **{k: v for k, v in FALCON.items() if k != "head_dim"}, "hidden_size": 24, "mamba_d_ssm": None, "mamba_n_heads": 6,
-        "mamba_rms_norm": True, "num_key_value_heads": 1, "mamba_proj_bias": True, "projectors_bias": True,
-        "mamba_conv_bias": False, "attention_bias": True, "mlp_bias": True, "tie_word_embeddings": True, "num_hidden_layers": 1},
+        **{k: v for k, v in FALCON.items() if k != "head_dim"}, "hidden_size": 24, "mamba_d_ssm": None,
+        "mamba_n_heads": 6, "mamba_rms_norm": True, "num_key_value_heads": 1, "mamba_proj_bias": True,
+        "projectors_bias": True, "mamba_conv_bias": False, "attention_bias": True, "mlp_bias": True,
+        "tie_word_embeddings": True, "num_hidden_layers": 1},
          draw=MAMBA_DRAW, dtype="bf16", embedding=0.3),
     case("falcon_h1", "norm_in_groups_bf16", "FalconH1", {
         **FALCON, "vocab_size": 47, "mamba_n_groups": 4, "mamba_rms_norm": True, "mamba_norm_before_gate": False,
@@ -175,7 +205,7 @@ CASES += [
 
 def nemotron_as_released(config):
     """Kinds of layers by letters, and keys that nobody reads."""
-    letters = {"linear_attention": "M", "full_attention": "*", "mlp": "-"}
+    letters = {"linear_attention": "M", "full_attention": "*", "mlp": "-", "moe": "E"}
     kinds = config.pop("layers_block_type", None) or config.pop("layer_types")
     config.pop("layer_types", None)
     config["attention_head_dim"] = config.pop("head_dim")
@@ -198,4 +228,20 @@ CASES += [
         "use_bias": True, "use_conv_bias": False, "mlp_bias": True, "layer_norm_epsilon": 1e-4,
         "layers_block_type": ["full_attention", "linear_attention", "mlp"]},
          draw=MAMBA_DRAW, dtype="bf16", rewrite=nemotron_as_released),
+]
+NEMOTRON_MOE = {**NEMOTRON, "moe_intermediate_size": 10, "moe_shared_expert_intermediate_size": 14,
+                "n_routed_experts": 5, "num_experts_per_tok": 2, "routed_scaling_factor": 2.5}
+NEMOTRON_DRAW = {**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4), r"e_score_correction_bias$": (0.0, 0.4)}
+CASES += [
+    case("nemotron_h", "experts", "NemotronH", {
+        **NEMOTRON_MOE, "layers_block_type": ["linear_attention", "moe", "full_attention", "moe"]},
+         draw=NEMOTRON_DRAW),
+    case("nemotron_h", "latent_bf16", "NemotronH", {
+        **NEMOTRON_MOE, "vocab_size": 47, "hidden_size": 24, "moe_latent_size": 13, "mlp_bias": True,
+        "num_experts_per_tok": 1, "layers_block_type": ["moe", "full_attention", "linear_attention"]},
+         draw=NEMOTRON_DRAW, dtype="bf16", rewrite=nemotron_as_released),
+    case("nemotron_h", "scores_fused_bf16", "NemotronH", {
+        **NEMOTRON_MOE, "vocab_size": 43, "hidden_size": 16, "n_routed_experts": 6, "num_experts_per_tok": 3,
+        "norm_topk_prob": False, "layers_block_type": ["full_attention", "moe"]},
+         draw=NEMOTRON_DRAW, dtype="bf16", converted=False),
 ]

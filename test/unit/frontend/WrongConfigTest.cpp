@@ -230,7 +230,7 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
     bool ends = key == "layers_block_type";
     std::string told = other    ? "expects tensor"
                        : period ? "lacks tensor"
-                       : ends   ? "tensor 'backbone.layers."
+                       : ends   ? "has no place in the model"
                                 : "'" + key + "'";
     EXPECT_NE(result.find(told), std::string::npos) << result;
     // What counts kinds of layers counts them as often as they come.
