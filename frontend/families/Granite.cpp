@@ -128,9 +128,14 @@ static Value emitFeedForward(ModelBuilder &model, const DecoderConfig &config,
   if (!config.experts)
     return y;
   ExpertsNames names{name + "experts", source + "block_sparse_moe."};
-  names.router = "router.layer";
-  names.allGateUps = "input_linear.weight";
-  names.allDowns = "output_linear.weight";
+  // As the public library holds them, or else as it saves them.
+  bool isHeld = model.hasTensor(names.source + names.allGateUps.str()) ||
+                model.hasTensor(names.source + names.allDowns.str());
+  names.router = isHeld ? "router" : "router.layer";
+  if (!isHeld) {
+    names.allGateUps = "input_linear.weight";
+    names.allDowns = "output_linear.weight";
+  }
   return model.add(name + "experts", y,
                    emitExperts(model, *config.experts, names, x));
 }

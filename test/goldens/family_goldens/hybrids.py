@@ -176,6 +176,10 @@ FALCON = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_hidden_la
 CASES += [
     case("granitemoehybrid", "experts", "GraniteMoeHybrid", {
         **GRANITE, "num_hidden_layers": 2, "layer_types": ["linear_attention", "full_attention"]}, draw=MAMBA_DRAW),
+    case("granitemoehybrid", "held_bf16", "GraniteMoeHybrid", {
+        **GRANITE, "vocab_size": 43, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+        "num_local_experts": 3, "mamba_n_heads": 4, "layer_types": ["full_attention", "linear_attention"]},
+         draw=MAMBA_DRAW, dtype="bf16", converted=False),
     case("granitemoehybrid", "dense_bf16", "GraniteMoeHybrid", {
         **GRANITE, "hidden_size": 20, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
         "num_local_experts": 0, "num_experts_per_tok": 0, "position_embedding_type": "rope", "attention_bias": True,
