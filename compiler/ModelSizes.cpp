@@ -23,14 +23,11 @@ static constexpr uint64_t kMostHeadChannels = 4096;
 static uint64_t bytesOf(RankedTensorType type, uint64_t rows) {
   storage::Storage storage = storage::Storage::get(type.getElementType());
   uint64_t blocks = 1;
-  for (int64_t size : type.getShape().drop_back())
-    blocks = llvm::SaturatingMultiply(
-        blocks, ShapedType::isDynamic(size) ? rows : uint64_t(size));
-  if (type.getRank() > 0) {
-    int64_t last = type.getShape().back();
-    uint64_t elements = ShapedType::isDynamic(last) ? rows : uint64_t(last);
-    blocks = llvm::SaturatingMultiply(
-        blocks, llvm::divideCeil(elements, uint64_t(storage.blockElements())));
+  for (auto [axis, size] : llvm::enumerate(type.getShape())) {
+    uint64_t extent = ShapedType::isDynamic(size) ? rows : uint64_t(size);
+    if (int64_t(axis) + 1 == type.getRank())
+      extent = llvm::divideCeil(extent, uint64_t(storage.blockElements()));
+    blocks = llvm::SaturatingMultiply(blocks, extent);
   }
   return llvm::SaturatingMultiply(blocks, uint64_t(storage.blockBytes()));
 }

@@ -15,6 +15,9 @@ struct StoredForm {
   /// What a mixer and an MLP give was halved once for each so many layers before
   /// it, by their last matrices; 0: it was not.
   int64_t halvedEvery = 0;
+  /// Heads of values that share a head of keys lie apart: one of each group in
+  /// turn, and not group after group.
+  bool tiledValues = false;
   /// The epsilon of the norm of each head, where it is not that of all norms.
   std::optional<double> headNormEpsilon;
 };

@@ -106,6 +106,7 @@ static constexpr ToolKey kToolKeys[] = {
     {"min_p", 'G', ""},
     {"mlx_version", 'E', ""},
     {"model_max_length", 'E', ""},
+    {"model_name", 'T', ""},
     {"n_special", 'V', "0"},
     {"name_or_path", 'B', ""},
     {"neftune_noise_alpha", 'T', ""},

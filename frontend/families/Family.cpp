@@ -1,10 +1,13 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/Bamba.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
+#include "frontend/families/Cohere.h"
 #include "frontend/families/Doge.h"
 #include "frontend/families/ExplicitModel.h"
+#include "frontend/families/FalconH1.h"
 #include "frontend/families/FlashDelta.h"
 #include "frontend/families/FlashHgrn.h"
 #include "frontend/families/FlashLinear.h"
@@ -13,13 +16,17 @@
 #include "frontend/families/FlashSamba.h"
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Gpt.h"
+#include "frontend/families/Granite.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/KimiLinear.h"
+#include "frontend/families/Lfm2.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MiniMaxText.h"
+#include "frontend/families/NemotronH.h"
+#include "frontend/families/Olmo.h"
 #include "frontend/families/Opt.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
@@ -90,6 +97,32 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importQwen3Moe},
       {"qwen3_next", "Qwen3NextForCausalLM", "", readVocabularySize,
        importQwen3Next},
+      {"qwen3_5", "Qwen3_5ForConditionalGeneration", "", readQwen35Vocabulary,
+       importQwen35},
+      {"qwen3_5_text", "Qwen3_5ForCausalLM", "", readVocabularySize,
+       importQwen35Text},
+      {"qwen3_5_moe", "Qwen3_5MoeForConditionalGeneration", "",
+       readQwen35Vocabulary, importQwen35Moe},
+      {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", "", readVocabularySize,
+       importQwen35MoeText},
+      {"lfm2", "Lfm2ForCausalLM", "", readVocabularySize, importLfm2},
+      {"lfm2_moe", "Lfm2MoeForCausalLM", "", readVocabularySize, importLfm2Moe},
+      {"granitemoehybrid", "GraniteMoeHybridForCausalLM", "",
+       readVocabularySize, importGraniteHybrid},
+      {"bamba", "BambaForCausalLM", "", readVocabularySize, importBamba},
+      {"falcon_h1", "FalconH1ForCausalLM", "", readVocabularySize,
+       importFalconH1},
+      {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,
+       importNemotronH, /*hasOwnCode=*/true},
+      {"granite", "GraniteForCausalLM", "", readVocabularySize, importGranite},
+      {"ministral", "MinistralForCausalLM", "", readVocabularySize,
+       importMinistral},
+      {"mixtral", "MixtralForCausalLM", "", readVocabularySize, importMixtral},
+      {"smollm3", "SmolLM3ForCausalLM", "", readVocabularySize, importSmolLm3},
+      {"olmo2", "Olmo2ForCausalLM", "", readVocabularySize, importOlmo2},
+      {"olmo3", "Olmo3ForCausalLM", "", readVocabularySize, importOlmo3},
+      {"exaone4", "Exaone4ForCausalLM", "", readVocabularySize, importExaone4},
+      {"cohere2", "Cohere2ForCausalLM", "", readVocabularySize, importCohere2},
       {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge,
        /*hasOwnCode=*/true},
       {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},

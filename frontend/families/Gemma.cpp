@@ -34,7 +34,7 @@ static DecoderConfig readGemma(ConfigReader &reader, FamilyInput &input,
                   llvm::Twine(config.attention.heads));
   config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
   config.norm.unitOffset = !input.stored.wholeNorms;
-  config.normsAfter = true;
+  config.norms = NormPlaces::Both;
   config.head.tied = reader.getBoolean("tie_word_embeddings", true);
   config.embeddingScale = std::sqrt(double(config.width));
   config.attention.scale =

@@ -52,9 +52,11 @@ static JambaConfig readJamba(FamilyInput &input) {
   ConfigReader &reader = input.config;
   JambaConfig config;
   config.first = !reader.get("max_position_embeddings") && reader.get("n_ctx");
+  DecoderKeys keys;
+  if (config.first)
+    keys.context = "n_ctx";
   config.decoder =
-      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false,
-                  config.first ? "n_ctx" : "max_position_embeddings");
+      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false, keys);
   config.decoder.family = "jamba";
   int64_t width = config.decoder.width;
   config.decoder.mlp.activation =

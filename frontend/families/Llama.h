@@ -1,5 +1,5 @@
 // Llama and the models that differ from it by a few flags: Mistral, Qwen2,
-// Qwen3, Phi-3.
+// Qwen3, Phi-3, Granite 3, Ministral, Mixtral, SmolLM3.
 #ifndef EFFC_FRONTEND_FAMILIES_LLAMA_H
 #define EFFC_FRONTEND_FAMILIES_LLAMA_H
 
@@ -17,6 +17,14 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importQwen3(FamilyInput &input);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importPhi3(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importGranite(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importMinistral(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importMixtral(FamilyInput &input);
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importSmolLm3(FamilyInput &input);
 
 } // namespace effc::frontend
 

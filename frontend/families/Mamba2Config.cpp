@@ -2,34 +2,8 @@
 
 #include "frontend/checkpoint/Refusal.h"
 
-#include <cmath>
-
 using namespace effc::frontend;
 using llvm::Twine;
-
-void effc::frontend::readTimeStepLimit(ConfigReader &reader,
-                                       llvm::StringRef key,
-                                       Mamba2Config &config) {
-  const JsonValue *value = reader.get(key);
-  if (!value)
-    return;
-  const JsonArray *bounds = value->getArray();
-  if (!bounds || bounds->size() != 2) {
-    reader.reportMismatch(key, "an array of 2 numbers", *value);
-    return;
-  }
-  std::optional<double> low = (*bounds)[0].getNumber();
-  std::optional<double> high = (*bounds)[1].getNumber();
-  if (!low || !high || !(*low >= 0) || !(*low <= *high) || std::isinf(*low)) {
-    reader.report("expects " + quote(key) +
-                  " to be two numbers from 0 on in ascending order, the first "
-                  "finite, but got " +
-                  (*bounds)[0].describe() + " and " + (*bounds)[1].describe());
-    return;
-  }
-  config.dtMin = *low;
-  config.dtMax = *high;
-}
 
 static void checkInnerWidth(ConfigReader &reader, const Mamba2Config &config) {
   double expand = reader.getNumber("expand", 0, 1024, 2);
@@ -89,9 +63,9 @@ static void readFlashKeys(ConfigReader &reader, Mamba2Config &config,
   readTimeStepLimit(reader, "dt_limit", config);
   bool behind = reader.getBoolean("norm_before_gate", false);
   // Without a norm its place means nothing.
-  config.gate = !reader.getBoolean("rmsnorm", true) ? Mamba2Gate::Alone
-                : behind                            ? Mamba2Gate::BehindNorm
-                                                    : Mamba2Gate::BeforeNorm;
+  config.gate = !reader.getBoolean("rmsnorm", true) ? StateSpaceGate::Alone
+                : behind ? StateSpaceGate::BehindNorm
+                         : StateSpaceGate::BeforeNorm;
   config.feedsChannels = reader.getBoolean("D_has_hdim", false);
   for (llvm::StringRef key :
        reader.ignore({"A_init_range", "conv_init", "dt_init_floor", "dt_max",
@@ -117,8 +91,8 @@ effc::frontend::readMamba2Config(ConfigReader &reader, int64_t vocabulary,
   config.keys = reader.requireInteger("state_size", 1, kMost);
   bool isFlash = reader.get("norm_eps") && !reader.get("layer_norm_epsilon");
   config.groups = reader.getInteger("n_groups", 1, kMost, isFlash ? 1 : 8);
-  config.window = reader.getInteger("conv_kernel", 2, 64, 4);
-  config.projectionBias = reader.getBoolean("use_bias", false);
+  config.taps = reader.getInteger("conv_kernel", 2, 64, 4);
+  config.inputBias = config.outputBias = reader.getBoolean("use_bias", false);
   config.convolutionBias = reader.getBoolean("use_conv_bias", true);
   config.tied = reader.getBoolean("tie_word_embeddings", false);
   if (isFlash) {

@@ -74,16 +74,16 @@ static void readMixer(ConfigReader &reader, const JsonObject &object,
     mixer.report("layer " + (layer ? quote(*layer) : "'Mamba1' (the default)") +
                  " is not supported; supported: Mamba1, Mamba2");
   config.keys = mixer.getInteger("d_state", 1, kMostMamba2Dimension, 128);
-  config.window = mixer.getInteger("d_conv", 2, 64, 4);
-  config.projectionBias = mixer.getBoolean("bias", false);
+  config.taps = mixer.getInteger("d_conv", 2, 64, 4);
+  config.inputBias = config.outputBias = mixer.getBoolean("bias", false);
   config.convolutionBias = mixer.getBoolean("conv_bias", true);
   readTimeStepLimit(mixer, "dt_limit", config);
   readHeads(mixer, config);
   // Without a norm its place means nothing.
   bool behind = mixer.getBoolean("norm_before_gate", false);
-  config.gate = !mixer.getBoolean("rmsnorm", true) ? Mamba2Gate::Alone
-                : behind                           ? Mamba2Gate::BehindNorm
-                                                   : Mamba2Gate::BeforeNorm;
+  config.gate = !mixer.getBoolean("rmsnorm", true) ? StateSpaceGate::Alone
+                : behind                           ? StateSpaceGate::BehindNorm
+                                                   : StateSpaceGate::BeforeNorm;
   config.feedsChannels = mixer.getBoolean("D_has_hdim", false);
   remarkIgnored(mixer, kWhere,
                 {"A_init_range", "chunk_size", "conv_init", "dt_init_floor",

@@ -3,45 +3,35 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Block.h"
 #include "frontend/model/Decoder.h"
+#include "frontend/model/GatedDelta.h"
 #include "frontend/model/LayerPattern.h"
 #include "frontend/model/TextModel.h"
 
-#include <cmath>
-
 using namespace effc;
 using namespace effc::frontend;
-using llvm::Twine;
 using mlir::Value;
+
+using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
 
 namespace {
 
-/// Layers of the gated delta rule.
-struct DeltaConfig {
-  /// G, H: heads of queries and keys, and of values. K, V: channels of each.
-  int64_t groups = 1, heads = 1, keys = 1, values = 1;
-  int64_t taps = 4;
-
-  int64_t keyWidth() const { return groups * keys; }
-  int64_t inner() const { return heads * values; }
-  /// Channels of the values of a group's heads.
-  int64_t groupValues() const { return inner() / groups; }
-};
-
-struct Qwen3NextConfig {
+struct QwenHybridConfig {
   DecoderConfig decoder;
-  DeltaConfig delta;
+  GatedDeltaConfig delta;
   /// 1 for a layer of the gated delta rule.
   std::vector<unsigned> linear;
 };
 
 } // namespace
 
-static Qwen3NextConfig readQwen3Next(FamilyInput &input) {
-  ConfigReader &reader = input.config;
-  Qwen3NextConfig config;
+/// What all of these models have, but for experts.
+static QwenHybridConfig readHybrid(ConfigReader &reader, FamilyInput &input,
+                                   const DecoderKeys &keys,
+                                   llvm::ArrayRef<llvm::StringRef> harmless) {
+  QwenHybridConfig config;
   DecoderConfig &decoder = config.decoder;
-  decoder = readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false);
-  decoder.family = "qwen3_next";
+  decoder =
+      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false, keys);
   decoder.norm.unitOffset = !input.stored.wholeNorms;
   decoder.attention.headNorm = decoder.norm;
   decoder.attention.gated = true;
@@ -49,146 +39,50 @@ static Qwen3NextConfig readQwen3Next(FamilyInput &input) {
   decoder.attention.inputBias = decoder.attention.outputBias = bias;
   decoder.mlp.activation =
       readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
+  int64_t interval =
+      reader.getInteger("full_attention_interval", 1, kMostLayers, 4);
+  config.linear = readLayerPattern(
+      reader, "layer_types", int64_t(decoder.layers.size()),
+      {"full_attention", "linear_attention"},
+      [&](int64_t layer) -> unsigned { return (layer + 1) % interval != 0; });
+  RotaryRequest request{decoder.attention.keys, decoder.context};
+  request.turned = 0.25;
+  // How the axes of a picture's positions share the pairs: a text's are equal.
+  request.harmless = {"mrope_section", "mrope_interleaved"};
+  RotaryConfig rotary = readRotary(reader, input, request);
+  for (LayerAttention &layer : decoder.layers)
+    layer.rotary = rotary;
+  config.delta = readGatedDelta(reader);
+  config.delta.epsilon = decoder.norm.epsilon;
+  ignoreHarmless(reader, input.remarks, harmless);
+  return config;
+}
+
+/// Experts and the gated layer that every token passes beside them.
+static void readHybridExperts(ConfigReader &reader, DecoderConfig &decoder) {
   decoder.experts = readExperts(reader, /*normalised=*/true);
   decoder.experts->activation = decoder.mlp.activation;
   decoder.experts->shared = reader.requireInteger(
       "shared_expert_intermediate_size", 1, kMostDimension);
-  auto layers = int64_t(decoder.layers.size());
-  decoder.routes = readExpertsPattern(reader, layers);
-  int64_t interval =
-      reader.getInteger("full_attention_interval", 1, kMostLayers, 4);
-  config.linear = readLayerPattern(
-      reader, "layer_types", layers, {"full_attention", "linear_attention"},
-      [&](int64_t layer) -> unsigned { return (layer + 1) % interval != 0; });
-  RotaryRequest request{decoder.attention.keys, decoder.context};
-  request.turned = 0.25;
-  RotaryConfig rotary = readRotary(reader, input, request);
-  for (LayerAttention &layer : decoder.layers)
-    layer.rotary = rotary;
-  DeltaConfig &delta = config.delta;
-  auto size = [&](llvm::StringRef key) {
-    return reader.requireInteger(key, 1, kMostDimension);
-  };
-  delta.groups = size("linear_num_key_heads");
-  delta.heads = size("linear_num_value_heads");
-  delta.keys = size("linear_key_head_dim");
-  delta.values = size("linear_value_head_dim");
-  delta.taps = reader.getInteger("linear_conv_kernel_dim", 2, 64, 4);
-  if (!reader.hasProblem() && delta.heads % delta.groups != 0)
-    reader.report("expects 'linear_num_value_heads' to be a multiple of "
-                  "'linear_num_key_heads' " +
-                  Twine(delta.groups) + ", but got " + Twine(delta.heads));
-  // Written by release 4 and never read.
-  if (reader.getBoolean("use_sliding_window", false))
-    reader.report("expects 'use_sliding_window' to be false, but got true");
-  ignoreHarmless(reader, input.remarks,
-                 {"output_router_logits", "router_aux_loss_coef"});
-  return config;
 }
 
-/// Of the convolution's channels, all queries, then all keys, then all values,
-/// the `size` from `offset` on.
-static Value convolve(ModelBuilder &model, const DeltaConfig &config,
-                      const std::string &name, const std::string &source,
-                      Value x, int64_t offset, int64_t size) {
-  int64_t channels = 2 * config.keyWidth() + config.inner();
-  WeightSource from(source + "conv1d.weight");
-  from.transposed = true;
-  from.rows = model.rows(offset, size, channels, 1);
-  Value taps = model.numbers(name, from, {config.taps, size});
-  return model.shortConvolution(name, x, taps, /*bias=*/{},
-                                seq::Activation::Silu);
-}
-
-/// Projections lie in turn for each group of heads: its query, key, values and
-/// gates in one tensor, learning rates and time steps in another. `isApart`: in
-/// the first lie all queries, all keys, all values, and gates in one of their own.
-static Value emitDelta(ModelBuilder &model, const DeltaConfig &config,
-                       double epsilon, bool isApart, const std::string &name,
-                       const std::string &source, Value x) {
-  int64_t groups = config.groups, keys = config.keys,
-          values = config.groupValues(), heads = config.heads / groups;
-  int64_t stride = 2 * keys + 2 * values;
-  auto part = [&](const char *what, int64_t offset, int64_t size) {
-    if (!isApart)
-      return model.projectRows(name + what, source + "in_proj_qkvz", x,
-                               model.rows(offset, size, stride, groups));
-    if (offset == 2 * keys + values) // the gates
-      return model.project(name + what, source + "in_proj_z", x, groups * size);
-    return model.projectRows(name + what, source + "in_proj_qkv", x,
-                             model.rows(groups * offset, groups * size,
-                                        groups * (2 * keys + values), 1));
-  };
-  auto number = [&](const char *what, int64_t offset) {
-    return model.projectRows(name + what, source + "in_proj_ba", x,
-                             model.rows(offset, heads, 2 * heads, groups));
-  };
-  // Queries and keys are of length 1 in each head.
-  auto unit = [&](const char *what, int64_t place) {
-    NormConfig length;
-    length.epsilon = 1e-6;
-    Value y = convolve(model, config, name + what + "_conv", source,
-                       part(what, place * keys, keys),
-                       place * config.keyWidth(), config.keyWidth());
-    y = model.groupNorm(name + what, source, y, groups, /*size=*/0, length,
-                        seq::NormMeasure::SumSquare);
-    return model.reshape(name + "mixer", y, {groups, keys});
-  };
-  Value query = unit("q", 0), key = unit("k", 1);
-  Value value = convolve(model, config, name + "v_conv", source,
-                         part("v", 2 * keys, values), 2 * config.keyWidth(),
-                         config.inner());
-  value = model.reshape(name + "mixer", value, {config.heads, config.values});
-  Value rate =
-      model.activate(name + "b", number("b", 0), seq::Nonlinearity::Sigmoid);
-  Value step = number("a", heads);
-  Value decay = model.vector(name + "a_log", source + "A_log", config.heads);
-  Value bias = model.vector(name + "dt_bias", source + "dt_bias", config.heads);
-  Value state =
-      model.state(name + "mixer", {config.heads, keys, config.values});
-  auto op = seq::GatedDeltaRuleOp::create(
-      model.getBuilder(), model.at(name + "mixer"), value.getType(),
-      state.getType(), query, key, value, rate, step, decay, bias, state,
-      llvm::APFloat(1 / std::sqrt(double(keys))), /*form=*/nullptr);
-  model.setNextState(op.getNextState());
-  NormConfig norm;
-  norm.epsilon = epsilon;
-  Value y = model.groupNorm(
-      name + "norm", source + "norm",
-      model.reshape(name + "mixer", op.getY(), {config.inner()}), config.heads,
-      config.values, norm);
-  Value gate = model.activate(name + "z", part("z", 2 * keys + values, values),
-                              seq::Nonlinearity::Silu);
-  return model.project(name + "out", source + "out_proj",
-                       model.mul(name + "norm", y, gate), model.getWidth());
-}
-
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-effc::frontend::importQwen3Next(FamilyInput &input) {
-  Qwen3NextConfig config = readQwen3Next(input);
-  if (llvm::Error error = input.config.finish())
-    return error;
+static Module build(const QwenHybridConfig &config, FamilyInput &input) {
   const DecoderConfig &decoder = config.decoder;
-  // Layers that guess several tokens at once.
-  leaveAside(input, {"rotary_emb.inv_freq"}, {"mtp."});
   TextModelConfig text = textModelOf(decoder, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
       std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "model." + name;
+      std::string source = decoder.prefix + name;
       auto norm = [&](const char *part, const char *tensor, Value token) {
         return model.norm(name + part, source + tensor, token, decoder.norm);
       };
       auto mix = [&](Value token) {
-        return config.linear[size_t(layer)] == 1
-                   ? emitDelta(model, config.delta, decoder.norm.epsilon,
-                               input.checkpoint.has(
-                                   source + "linear_attn.in_proj_qkv.weight"),
-                               name, source + "linear_attn.", token)
-                   : emitAttention(model, decoder.attention,
-                                   decoder.layers[size_t(layer)],
-                                   {name + "attention", source + "self_attn."},
-                                   token);
+        if (config.linear[size_t(layer)] == 0)
+          return emitAttention(
+              model, decoder.attention, decoder.layers[size_t(layer)],
+              {name + "attention", source + "self_attn."}, token);
+        return emitGatedDelta(model, config.delta, name,
+                              source + "linear_attn.", token);
       };
       x = emitBlock(model, name, BlockOrder::NormFirst,
                     {[&](Value token) {
@@ -207,4 +101,125 @@ effc::frontend::importQwen3Next(FamilyInput &input) {
     }
     return x;
   });
+}
+
+Module effc::frontend::importQwen3Next(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  QwenHybridConfig config = readHybrid(
+      reader, input, {}, {"output_router_logits", "router_aux_loss_coef"});
+  DecoderConfig &decoder = config.decoder;
+  decoder.family = "qwen3_next";
+  readHybridExperts(reader, decoder);
+  decoder.routes = readExpertsPattern(reader, int64_t(decoder.layers.size()));
+  // Written by release 4 and never read.
+  if (reader.getBoolean("use_sliding_window", false))
+    reader.report("expects 'use_sliding_window' to be false, but got true");
+  if (llvm::Error error = reader.finish())
+    return error;
+  // A converter may have put the projections apart.
+  if (llvm::any_of(input.checkpoint.getUnread(), [](llvm::StringRef name) {
+        return name.ends_with(".linear_attn.in_proj_qkv.weight");
+      }))
+    config.delta.layout = DeltaLayout::GatesApart;
+  // Layers that guess several tokens at once.
+  leaveAside(input, {"rotary_emb.inv_freq"}, {"mtp."});
+  return build(config, input);
+}
+
+//===----------------------------------------------------------------------===//
+// Qwen3.5 and 3.6
+//===----------------------------------------------------------------------===//
+
+/// The text's configuration, which `reader` reads. `tied`: what the
+/// configuration around it says.
+static Module importText(ConfigReader &reader, FamilyInput &input,
+                         bool hasExperts, std::optional<bool> tied) {
+  DecoderKeys keys;
+  if (hasExperts)
+    keys.hidden = "";
+  // The layers that guess further tokens are left aside, and the type of
+  // states is the compiler's to choose.
+  QwenHybridConfig config =
+      readHybrid(reader, input, keys,
+                 {"mamba_ssm_dtype", "mlp_only_layers", "mtp_num_hidden_layers",
+                  "mtp_use_dedicated_embeddings", "output_router_logits",
+                  "router_aux_loss_coef"});
+  config.delta.layout = DeltaLayout::Apart;
+  config.delta.tiled = input.stored.tiledValues;
+  DecoderConfig &decoder = config.decoder;
+  decoder.family = hasExperts ? "qwen3_5_moe" : "qwen3_5";
+  if (hasExperts) {
+    readHybridExperts(reader, decoder);
+    if (!decoder.experts->normalised) // which the public library does not read
+      reader.report("expects 'norm_topk_prob' to be true, but got false");
+    ignoreHarmless(reader, input.remarks, {"intermediate_size"});
+  }
+  if (!reader.getBoolean("attn_output_gate", true))
+    reader.report("expects 'attn_output_gate' to be true, but got false");
+  decoder.head.tied = tied.value_or(decoder.head.tied);
+  if (llvm::Error error = reader.finish())
+    return error;
+  // Text alone or beside what sees; tools save either way.
+  decoder.prefix = findPrefix(
+      input, {"model.", "model.language_model.", "language_model.model."},
+      {"embed_tokens.weight", "norm.weight"});
+  if (decoder.prefix == "language_model.model." &&
+      !input.checkpoint.has(decoder.head.head))
+    decoder.head.head = "language_model.lm_head.weight";
+  leaveAside(input, {"rotary_emb.inv_freq"},
+             {"mtp.", "model.visual.", "visual."});
+  return build(config, input);
+}
+
+int64_t effc::frontend::readQwen35Vocabulary(ConfigReader &config,
+                                             int64_t most) {
+  const JsonObject *text = config.getObjectIfSet("text_config");
+  if (!text) {
+    config.report("lacks 'text_config'");
+    return 1;
+  }
+  ConfigReader reader(config, "text_config", *text, /*isWhole=*/true);
+  int64_t rows = reader.requireInteger("vocab_size", 1, most);
+  if (reader.hasProblem())
+    config.finishInner(reader);
+  return rows;
+}
+
+/// A model that sees, of which the text's part is read.
+static Module importSeeing(FamilyInput &input, bool hasExperts) {
+  ConfigReader &outer = input.config;
+  outer.ignore({"vision_config"});
+  ignoreHarmless(outer, input.remarks,
+                 {"hidden_size", "image_token_id", "video_token_id",
+                  "vision_start_token_id", "vision_end_token_id"});
+  std::optional<bool> tied;
+  if (outer.isSet("tie_word_embeddings"))
+    tied = outer.getBoolean("tie_word_embeddings", false);
+  ConfigReader text(outer, "text_config", *outer.getObjectIfSet("text_config"),
+                    /*isWhole=*/true);
+  text.ignore({"model_type", "vocab_size", "torch_dtype", "dtype", "use_cache",
+               "architectures", "_name_or_path"});
+  for (llvm::StringRef key :
+       text.ignore({"bos_token_id", "eos_token_id", "pad_token_id"}))
+    input.remarks.push_back("config.json: text_config: " + quote(key) +
+                            " is ignored: that of config.json counts");
+  if (llvm::Error error = outer.finish())
+    return error;
+  return importText(text, input, hasExperts, tied);
+}
+
+Module effc::frontend::importQwen35Text(FamilyInput &input) {
+  return importText(input.config, input, /*hasExperts=*/false, std::nullopt);
+}
+
+Module effc::frontend::importQwen35MoeText(FamilyInput &input) {
+  return importText(input.config, input, /*hasExperts=*/true, std::nullopt);
+}
+
+Module effc::frontend::importQwen35(FamilyInput &input) {
+  return importSeeing(input, /*hasExperts=*/false);
+}
+
+Module effc::frontend::importQwen35Moe(FamilyInput &input) {
+  return importSeeing(input, /*hasExperts=*/true);
 }

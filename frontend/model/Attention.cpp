@@ -10,7 +10,8 @@ using llvm::Twine;
 using mlir::Value;
 
 AttentionConfig effc::frontend::readAttention(ConfigReader &reader,
-                                              int64_t width) {
+                                              int64_t width,
+                                              llvm::StringRef channels) {
   AttentionConfig config;
   config.heads =
       reader.requireInteger("num_attention_heads", 1, kMostDimension);
@@ -18,7 +19,7 @@ AttentionConfig effc::frontend::readAttention(ConfigReader &reader,
       reader.getIntegerIfSet("num_key_value_heads", 1, kMostDimension)
           .value_or(config.heads);
   std::optional<int64_t> keys =
-      reader.getIntegerIfSet("head_dim", 1, kMostDimension);
+      reader.getIntegerIfSet(channels, 1, kMostDimension);
   if (!reader.hasProblem() && !keys && width % config.heads != 0)
     reader.report("expects 'hidden_size' to be a multiple of "
                   "'num_attention_heads' " +
@@ -254,6 +255,12 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
                         in.query, config.heads, config.keys, *config.headNorm);
     in.key = model.groupNorm(name + ".key_norm", source + names.keyNorm, in.key,
                              config.keyHeads, config.keys, *config.headNorm);
+  }
+  if (config.wideNorm) {
+    in.query = model.norm(name + ".query_norm", source + names.queryNorm,
+                          in.query, *config.wideNorm);
+    in.key = model.norm(name + ".key_norm", source + names.keyNorm, in.key,
+                        *config.wideNorm);
   }
   auto inHeads = [&](Value flat, int64_t heads) {
     return model.reshape(name, flat, {heads, config.keys});

@@ -16,6 +16,8 @@ struct AttentionConfig {
   bool inputBias = false, outputBias = false;
   /// A norm of each query's and key's channels before they are turned.
   std::optional<NormConfig> headNorm;
+  /// The same over the channels of all queries, and of all keys.
+  std::optional<NormConfig> wideNorm;
   /// Whether scores fall with the distance, by slopes that follow from the
   /// number of heads (ALiBi).
   bool slopes = false;
@@ -52,10 +54,11 @@ struct AttentionNames {
   llvm::StringRef queryNorm = "q_norm", keyNorm = "k_norm";
 };
 
-/// Reads `num_attention_heads`, `num_key_value_heads` and `head_dim` for a
-/// model of `width`: the latter two may be missing or null. Problems are left
-/// in the reader.
-AttentionConfig readAttention(ConfigReader &reader, int64_t width);
+/// Reads `num_attention_heads`, `num_key_value_heads` and `head_dim`, or what
+/// `channels` calls it, for a model of `width`: the latter two may be missing
+/// or null. Problems are left in the reader.
+AttentionConfig readAttention(ConfigReader &reader, int64_t width,
+                              llvm::StringRef channels = "head_dim");
 
 /// The same of the key `heads`, for a model whose keys and values have as many
 /// heads and whose heads share `width` evenly, which is that of the key

@@ -10,16 +10,17 @@ using mlir::Value;
 DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
                                           int64_t vocabulary,
                                           bool tiedByDefault,
-                                          llvm::StringRef context) {
+                                          const DecoderKeys &keys) {
   DecoderConfig config;
   config.vocabulary = vocabulary;
   config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
   config.layers.resize(
       reader.requireInteger("num_hidden_layers", 1, kMostLayers));
-  config.mlp.hidden =
-      reader.requireInteger("intermediate_size", 1, kMostDimension);
-  config.context = reader.requireInteger(context, 1, kMostContext);
-  config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
+  if (!keys.hidden.empty())
+    config.mlp.hidden = reader.requireInteger(keys.hidden, 1, kMostDimension);
+  config.context = reader.requireInteger(keys.context, 1, kMostContext);
+  config.norm.epsilon =
+      reader.getNumber(keys.epsilon, 0, 1, keys.epsilonOtherwise);
   config.attention = readAttention(reader, config.width);
   config.head.tied = reader.getBoolean("tie_word_embeddings", tiedByDefault);
   return config;
@@ -36,6 +37,10 @@ void effc::frontend::ignoreHarmless(ConfigReader &reader, Remarks &remarks,
                       " is ignored: it does not change the results");
 }
 
+double effc::frontend::readFactor(ConfigReader &reader, llvm::StringRef key) {
+  return reader.getNumberIfSet(key, 1e-9, 1e9).value_or(1);
+}
+
 int64_t effc::frontend::chooseContext(const FamilyInput &input,
                                       int64_t modelContext) {
   return input.contextWanted > 0 ? input.contextWanted : modelContext;
@@ -45,8 +50,12 @@ Value effc::frontend::emitMlpOrExperts(ModelBuilder &model,
                                        const DecoderConfig &config,
                                        int64_t layer, const std::string &name,
                                        const std::string &source, Value x) {
-  if (config.experts && config.routes.holds(layer))
-    return emitExperts(model, *config.experts, {name + "experts", source}, x);
+  if (config.experts && config.routes.holds(layer)) {
+    ExpertsNames names = config.expertNames;
+    names.name = name + "experts";
+    names.source = source;
+    return emitExperts(model, *config.experts, names, x);
+  }
   MlpNames names{name + "mlp", source};
   if (config.fused)
     names.fused = "gate_up_proj";
@@ -64,23 +73,32 @@ public:
   Value emitLayer(Value x, size_t index) {
     name = "layers." + std::to_string(index) + ".";
     source = prefix + name;
-    Value mixed = emitMixer(norm("attention_norm", "input_layernorm", x),
-                            config.layers[index]);
-    if (config.normsAfter)
+    bool before = config.norms != NormPlaces::Behind,
+         behind = config.norms != NormPlaces::Before;
+    Value taken = before ? norm("attention_norm", "input_layernorm", x) : x;
+    Value mixed = emitMixer(taken, config.layers[index]);
+    if (behind)
       mixed = norm("attention_end_norm", "post_attention_layernorm", mixed);
-    x = model.add(name + "attention_residual", x, mixed);
-    Value inner =
-        emitMlpOrExperts(model, config, int64_t(index), name, source + "mlp.",
-                         norm("mlp_norm",
-                              config.normsAfter ? "pre_feedforward_layernorm"
-                                                : "post_attention_layernorm",
-                              x));
-    if (config.normsAfter)
+    x = model.add(name + "attention_residual", x, scaled(mixed));
+    taken = before ? norm("mlp_norm",
+                          behind ? "pre_feedforward_layernorm"
+                                 : "post_attention_layernorm",
+                          x)
+                   : x;
+    Value inner = emitMlpOrExperts(model, config, int64_t(index), name,
+                                   source + config.feedForward, taken);
+    if (behind)
       inner = norm("mlp_end_norm", "post_feedforward_layernorm", inner);
-    return model.add(name + "mlp_residual", x, inner);
+    return model.add(name + "mlp_residual", x, scaled(inner));
   }
 
 private:
+  Value scaled(Value y) {
+    return config.residualScale == 1
+               ? y
+               : model.scale(name + "residual", y, config.residualScale);
+  }
+
   Value norm(const char *part, const char *tensor, Value x) {
     return model.norm(name + part, source + tensor, x, config.norm);
   }
@@ -112,6 +130,7 @@ TextModelConfig effc::frontend::textModelOf(const DecoderConfig &config,
   text.norm = config.norm;
   text.context = chooseContext(input, config.context);
   text.embeddingScale = config.embeddingScale;
+  text.logitScale = config.logitScale;
   text.logitCap = config.logitCap;
   return text;
 }

@@ -11,6 +11,13 @@
 
 namespace effc::frontend {
 
+/// Where the norms of a layer stand, with f for attention, then for the MLP.
+enum class NormPlaces {
+  Before, // x + f(norm(x))
+  Behind, // x + norm(f(x))
+  Both    // x + norm(f(norm(x)))
+};
+
 struct DecoderConfig {
   llvm::StringRef family;
   int64_t vocabulary = 1, width = 1;
@@ -23,11 +30,17 @@ struct DecoderConfig {
   /// What layers of this pattern have instead of the MLP; none without.
   std::optional<ExpertsConfig> experts;
   ExpertsPattern routes;
+  /// What stands before the names of an MLP's or the experts' tensors, and what
+  /// these are called.
+  std::string feedForward = "mlp.";
+  ExpertsNames expertNames;
   NormConfig norm;
-  /// Whether what a mixer or an MLP gives is normalised too, before it is
-  /// added.
-  bool normsAfter = false;
+  NormPlaces norms = NormPlaces::Before;
   double embeddingScale = 1;
+  /// What a mixer or an MLP gives is multiplied with, before it is added.
+  double residualScale = 1;
+  /// What logits are multiplied with.
+  double logitScale = 1;
   std::optional<double> logitCap;
   /// One tensor for queries, keys and values, and one for gates and ups.
   bool fused = false;
@@ -35,19 +48,30 @@ struct DecoderConfig {
   HeadConfig head;
 };
 
-/// Reads what all of these models call by the same names: `hidden_size`,
-/// `num_hidden_layers`, `intermediate_size`, `max_position_embeddings`,
-/// `rms_norm_eps`, the attention's heads. Layers see all keys and do not turn
-/// them. `context` is the key of the positions. Problems are left in the
-/// reader.
+/// What models call by several names.
+struct DecoderKeys {
+  llvm::StringRef context = "max_position_embeddings";
+  llvm::StringRef epsilon = "rms_norm_eps";
+  /// What stands where this key is missing.
+  double epsilonOtherwise = 1e-6;
+  /// Empty where no layer has an MLP of that width.
+  llvm::StringRef hidden = "intermediate_size";
+};
+
+/// Reads what all of these models have: `hidden_size`, `num_hidden_layers`, the
+/// attention's heads, `tie_word_embeddings` and what `keys` names. Layers see
+/// all keys and do not turn them. Problems are left in the reader.
 DecoderConfig readDecoder(ConfigReader &reader, int64_t vocabulary,
-                          bool tiedByDefault,
-                          llvm::StringRef context = "max_position_embeddings");
+                          bool tiedByDefault, const DecoderKeys &keys = {});
 
 /// Accepts keys that change no result, each with a remark: dropout, and what
 /// initialises weights.
 void ignoreHarmless(ConfigReader &reader, Remarks &remarks,
                     llvm::ArrayRef<llvm::StringRef> more = {});
+
+/// A factor of the configuration, 1 where it is missing or null. Problems are
+/// left in the reader.
+double readFactor(ConfigReader &reader, llvm::StringRef key);
 
 /// What a layer has after its mixer, from a normalised token: experts or an
 /// MLP, of the tensors behind `source`.

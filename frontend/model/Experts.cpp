@@ -50,12 +50,14 @@ ExpertsPattern effc::frontend::readExpertsPattern(ConfigReader &reader,
   return pattern;
 }
 
-/// The gated layer that every token passes.
+/// The layer that every token passes.
 static Value emitShared(ModelBuilder &model, const ExpertsConfig &config,
                         const ExpertsNames &names, Value x) {
-  MlpConfig mlp{config.shared, config.activation};
+  MlpConfig mlp{config.shared, config.activation, config.bias};
   MlpNames inner{names.name + ".shared",
                  names.source + names.shared.str() + "."};
+  if (!config.gated)
+    inner.gate = "";
   Value y = emitMlp(model, mlp, inner, x);
   if (names.sharedGate.empty())
     return y;
@@ -75,6 +77,11 @@ struct Routing {
   seq::RetrievalWeighting weighting;
 };
 
+/// The weights of all experts: gates and ups, or ups alone; and outputs.
+struct ExpertWeights {
+  Value inner, outer;
+};
+
 } // namespace
 
 static Routing route(ModelBuilder &model, const ExpertsConfig &config,
@@ -88,22 +95,111 @@ static Routing route(ModelBuilder &model, const ExpertsConfig &config,
             config.normalised ? seq::RetrievalWeighting::Softmax
                               : seq::RetrievalWeighting::SoftmaxAll};
   // One expert's share of itself would be 1: the public routers leave it.
+  bool isShare = config.normalised &&
+                 (config.taken > 1 || config.sharesAlone) &&
+                 config.shareEpsilon == 0;
   Routing routing{{},
                   {},
-                  config.normalised && config.taken > 1
-                      ? seq::RetrievalWeighting::Share
-                      : seq::RetrievalWeighting::Score};
+                  isShare ? seq::RetrievalWeighting::Share
+                          : seq::RetrievalWeighting::Score};
   routing.scores =
       config.score == RouterScore::Sigmoid
           ? model.activate(name, logits, seq::Nonlinearity::Sigmoid)
           : model.elementwise<seq::SoftmaxOp>(name, logits);
   if (config.balanced) {
-    Value bias = model.vector(
-        name + "_bias", source + ".e_score_correction_bias", config.experts);
+    std::string tensor = names.balance.empty()
+                             ? source + ".e_score_correction_bias"
+                             : names.source + names.balance.str();
+    Value bias = model.vector(name + "_bias", tensor, config.experts);
     routing.order = model.add(name, routing.scores,
                               model.broadcast(name, bias, routing.scores));
   }
   return routing;
+}
+
+/// Of experts that take `width` channels.
+static ExpertWeights declareExperts(ModelBuilder &model,
+                                    const ExpertsConfig &config,
+                                    const ExpertsNames &names, int64_t width) {
+  const std::string &name = names.name;
+  int64_t count = config.experts, units = config.hidden,
+          rows = config.gated ? 2 * units : units;
+  auto declare = [&](const WeightSource &inner, const WeightSource &outer) {
+    return ExpertWeights{
+        model.matrix(name + (config.gated ? ".gate_up" : ".up"), inner,
+                     rows * count, width),
+        model.matrix(name + ".down", outer, width * count, units)};
+  };
+  llvm::StringRef all = config.gated ? names.allGateUps : names.allUps;
+  std::string allInner = names.source + all.str(),
+              allOuter = names.source + names.allDowns.str();
+  if (model.hasTensor(allInner) || model.hasTensor(allOuter)) {
+    WeightSource inner(allInner), outer(allOuter);
+    inner.stored = {count, rows, width};
+    outer.stored = {count, width, units};
+    return declare(inner, outer);
+  }
+  std::vector<std::string> inner, outer;
+  for (int64_t expert = 0; expert < count; ++expert) {
+    std::string prefix =
+        (names.source + names.experts + "." + Twine(expert) + ".").str();
+    if (config.gated)
+      inner.push_back(prefix + names.gate.str() + ".weight");
+    inner.push_back(prefix + names.up.str() + ".weight");
+    outer.push_back(prefix + names.down.str() + ".weight");
+  }
+  return declare(WeightSource(std::move(inner)),
+                 WeightSource(std::move(outer)));
+}
+
+/// The experts that a token takes, and their weights, [T, J] each.
+static seq::ChooseRowsOp choose(ModelBuilder &model,
+                                const ExpertsConfig &config,
+                                const std::string &name,
+                                const Routing &routing) {
+  auto ofOneHead = [&](Value scores) {
+    return scores ? model.reshape(name, scores, {1, 1, config.experts})
+                  : scores;
+  };
+  return seq::ChooseRowsOp::create(
+      model.getBuilder(), model.at(name), ofOneHead(routing.scores),
+      ofOneHead(routing.order), config.taken, routing.weighting);
+}
+
+/// The sum of what the experts taken make of x. Without gates it is written in
+/// the phases of a retrieval, since no mixer is of such experts.
+static Value emitTaken(ModelBuilder &model, const ExpertsConfig &config,
+                       const std::string &name, const ExpertWeights &weights,
+                       const Routing &routing, Value x) {
+  mlir::OpBuilder &builder = model.getBuilder();
+  if (config.gated)
+    return seq::RoutedExpertsOp::create(
+        builder, model.at(name), x.getType(), x, routing.scores, routing.order,
+        weights.inner, weights.outer, config.taken, config.activation,
+        routing.weighting, /*form=*/nullptr);
+  seq::ChooseRowsOp chosen = choose(model, config, name, routing);
+  auto type = mlir::RankedTensorType::get(
+      {mlir::ShapedType::kDynamic, config.taken, config.hidden},
+      builder.getF32Type());
+  Value hidden = seq::ExpertHiddenOp::create(
+      builder, model.at(name), type, x, chosen.getWeights(), chosen.getRows(),
+      weights.inner, config.activation, /*gated=*/false,
+      /*weight_inside=*/false);
+  return seq::ExpertOutputOp::create(builder, model.at(name), x.getType(),
+                                     hidden, chosen.getRows(), weights.outer);
+}
+
+/// `y` [T, D], divided by the sum of what its experts were weighed with and the
+/// epsilon.
+static Value divideByShares(ModelBuilder &model, const ExpertsConfig &config,
+                            const std::string &name, const Routing &routing,
+                            Value y) {
+  Value weights = choose(model, config, name, routing).getWeights();
+  Value sum = model.linear(
+      name, weights, model.constant("shares", 1, {1, config.taken}),
+      model.constant("least_share", config.shareEpsilon, {1}));
+  return seq::DivOp::create(model.getBuilder(), model.at(name), y,
+                            model.spread(name, sum, y));
 }
 
 Value effc::frontend::emitExperts(ModelBuilder &model,
@@ -111,25 +207,22 @@ Value effc::frontend::emitExperts(ModelBuilder &model,
                                   const ExpertsNames &names, Value x) {
   const std::string &name = names.name;
   int64_t width = model.getWidth();
-  std::vector<std::string> inner, outer;
-  for (int64_t expert = 0; expert < config.experts; ++expert) {
-    std::string prefix =
-        (names.source + names.experts + "." + llvm::Twine(expert) + ".").str();
-    inner.push_back(prefix + names.gate.str() + ".weight");
-    inner.push_back(prefix + names.up.str() + ".weight");
-    outer.push_back(prefix + names.down.str() + ".weight");
-  }
-  Value gateUp = model.matrix(name + ".gate_up", WeightSource(std::move(inner)),
-                              2 * config.hidden * config.experts, width);
-  Value down = model.matrix(name + ".down", WeightSource(std::move(outer)),
-                            width * config.experts, config.hidden);
+  bool isLatent = config.latent > 0;
+  ExpertWeights weights =
+      declareExperts(model, config, names, isLatent ? config.latent : width);
   Routing routing = route(model, config, names, x);
-  Value y = seq::RoutedExpertsOp::create(
-      model.getBuilder(), model.at(name), x.getType(), x, routing.scores,
-      routing.order, gateUp, down, config.taken, config.activation,
-      routing.weighting, /*form=*/nullptr);
+  Value inner = x;
+  if (isLatent)
+    inner = model.project(name + ".latent_in", names.source + names.latentIn, x,
+                          config.latent, config.bias);
+  Value y = emitTaken(model, config, name, weights, routing, inner);
+  if (config.normalised && config.shareEpsilon > 0)
+    y = divideByShares(model, config, name, routing, y);
   if (config.scale != 1)
     y = model.scale(name, y, config.scale);
+  if (isLatent)
+    y = model.project(name + ".latent_out", names.source + names.latentOut, y,
+                      width, config.bias);
   if (config.shared > 0)
     y = model.add(name, y, emitShared(model, config, names, x));
   return y;

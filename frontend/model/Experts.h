@@ -1,4 +1,4 @@
-// Gated layers of which each token takes a few.
+// Small layers of which each token takes a few.
 #ifndef EFFC_FRONTEND_MODEL_EXPERTS_H
 #define EFFC_FRONTEND_MODEL_EXPERTS_H
 
@@ -16,24 +16,42 @@ struct ExpertsConfig {
   RouterScore score = RouterScore::Softmax;
   /// Whether the weights of the experts taken sum up to 1.
   bool normalised = true;
-  /// Whether a number for each expert, `source` + `router` +
-  /// ".e_score_correction_bias", is added to its score where experts are
+  /// What is added to the sum by which weights are divided, where they are.
+  double shareEpsilon = 0;
+  /// Whether one expert taken is weighed so too, by its share of itself, 1.
+  bool sharesAlone = false;
+  /// Whether a number for each expert is added to its score where experts are
   /// chosen, and left out where they are weighed.
   bool balanced = false;
   /// What the sum of the experts taken is multiplied with.
   double scale = 1;
-  /// Hidden units of a gated layer that every token passes; 0: there is none.
+  /// Hidden units of a layer that every token passes; 0: there is none.
   int64_t shared = 0;
+  /// Whether hidden units are multiplied with gates. Without, `gate` names
+  /// nothing.
+  bool gated = true;
+  /// Channels to which a matrix leads tokens before the experts, and another
+  /// one back; 0: experts take tokens themselves.
+  int64_t latent = 0;
+  /// Of these matrices and of the shared layer.
+  bool bias = false;
 };
 
 /// The tensors: `source` + `router` + ".weight", and for each expert its three
-/// behind `source` + `experts` + "." + its number. Without a `sharedGate`
-/// nothing weighs the shared layer, else a sigmoid does.
+/// behind `source` + `experts` + "." + its number. Where the checkpoint has
+/// them, two for all experts instead: gates and ups [E, 2 F, D], or ups alone
+/// [E, F, D], and outputs [E, D, F]. Without a `sharedGate` nothing weighs the shared layer, else a
+/// sigmoid does.
 struct ExpertsNames {
   std::string name, source;
   llvm::StringRef router = "gate", experts = "experts";
   llvm::StringRef gate = "gate_proj", up = "up_proj", down = "down_proj";
+  llvm::StringRef allGateUps = "experts.gate_up_proj",
+                  allUps = "experts.up_proj", allDowns = "experts.down_proj";
+  /// What balances them, behind `source`; empty: that of the router.
+  llvm::StringRef balance = "";
   llvm::StringRef shared = "shared_expert", sharedGate = "shared_expert_gate";
+  llvm::StringRef latentIn = "fc1_latent_proj", latentOut = "fc2_latent_proj";
 };
 
 /// Which layers have experts: every so many, those left out that a list names.

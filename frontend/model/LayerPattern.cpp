@@ -37,3 +37,26 @@ std::vector<unsigned> effc::frontend::readLayerPattern(
   }
   return pattern;
 }
+
+std::vector<bool> effc::frontend::readListedLayers(ConfigReader &reader,
+                                                   llvm::StringRef key,
+                                                   int64_t layers) {
+  std::vector<bool> listed(size_t(layers), false);
+  if (!reader.isSet(key))
+    return listed;
+  const JsonValue *value = reader.get(key);
+  const JsonArray *list = value->getArray();
+  if (!list) {
+    reader.reportMismatch(key, "an array of layers", *value);
+    return listed;
+  }
+  for (const JsonValue &element : *list) {
+    std::optional<int64_t> layer = element.getInteger();
+    if (!layer || *layer < 0 || *layer >= layers)
+      reader.reportMismatch(key, "layers from 0 to " + Twine(layers - 1),
+                            element);
+    else
+      listed[size_t(*layer)] = true;
+  }
+  return listed;
+}

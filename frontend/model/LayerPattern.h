@@ -16,6 +16,11 @@ readLayerPattern(ConfigReader &reader, llvm::StringRef key, int64_t layers,
                  llvm::ArrayRef<llvm::StringRef> kinds,
                  llvm::function_ref<unsigned(int64_t layer)> otherwise);
 
+/// Reads an array of layers' numbers, counted from 0, which may be missing or
+/// null: whether each layer is listed. Problems are left in the reader.
+std::vector<bool> readListedLayers(ConfigReader &reader, llvm::StringRef key,
+                                   int64_t layers);
+
 } // namespace effc::frontend
 
 #endif // EFFC_FRONTEND_MODEL_LAYERPATTERN_H

@@ -27,10 +27,12 @@ public:
 
   RotaryConfig read() {
     RotaryScaling kind = readKind();
+    std::optional<double> outside;
+    if (!request.thetaKey.empty())
+      outside = outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta);
     theta = chooseOne("rope_theta",
                       scaling.getNumberIfSet("rope_theta", 1e-6, kMostTheta),
-                      request.thetaKey,
-                      outer.getNumberIfSet(request.thetaKey, 1e-6, kMostTheta))
+                      request.thetaKey, outside)
                 .value_or(request.theta);
     RotaryConfig config;
     config.pairs = readPairs();
@@ -390,7 +392,9 @@ RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
   ConfigReader scaling(reader, key, object ? *object : *empty.getObject());
   RotaryConfig config = ScalingReader(reader, scaling, input, request).read();
   // A note of the authors of YaRN: whether the model has been trained with it.
-  for (llvm::StringRef note : scaling.ignore({"finetuned"}))
+  llvm::SmallVector<llvm::StringRef> notes = {"finetuned"};
+  llvm::append_range(notes, request.harmless);
+  for (llvm::StringRef note : scaling.ignore(notes))
     input.remarks.push_back(scaling.getFile().str() + ": " + quote(note) +
                             " is ignored: it does not change the results");
   reader.finishInner(scaling);

@@ -28,7 +28,7 @@ struct RotaryRequest {
   double turned = 1;
   /// The object of this kind of layers inside `rope_parameters`, if it has one.
   llvm::StringRef layerType = "";
-  /// The key that holds theta outside of these objects.
+  /// The key that holds theta outside of these objects; empty: none does.
   llvm::StringRef thetaKey = "rope_theta";
   /// Whether `rope_scaling` applies.
   bool scaled = true;
@@ -36,6 +36,8 @@ struct RotaryRequest {
   llvm::StringRef shareKey = "partial_rotary_factor";
   /// The same outside of these objects, where it is called otherwise.
   llvm::StringRef outerShareKey = "";
+  /// Keys of these objects that change nothing for this model.
+  llvm::SmallVector<llvm::StringRef, 2> harmless = {};
 };
 
 /// Reads the keys; problems are left in the reader.

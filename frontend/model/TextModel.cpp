@@ -49,6 +49,8 @@ effc::frontend::buildTextModel(const TextModelConfig &config,
                        : model.matrix("lm_head", config.head.head,
                                       config.vocabulary, width);
   Value logits = model.lmHead("lm_head", x, matrix);
+  if (config.logitScale != 1)
+    logits = model.scale("lm_head", logits, config.logitScale);
   if (config.logitCap)
     logits = model.softCap("logit_cap", logits, *config.logitCap);
   return model.finish(logits);

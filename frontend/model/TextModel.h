@@ -23,6 +23,8 @@ struct TextModelConfig {
   /// `.weight`; empty: nothing.
   std::string endProjection;
   double embeddingScale = 1;
+  /// What logits are multiplied with, before the cap.
+  double logitScale = 1;
   std::optional<double> logitCap;
 };
 

@@ -69,7 +69,7 @@ class Writer:
 
     def decoder(self):
         self.common()
-        self.set(feed_forward_length=self.config["intermediate_size"],
+        self.set(feed_forward_length=self.get("intermediate_size"),
                  attention__head_count=self.config["num_attention_heads"],
                  attention__head_count_kv=self.get("num_key_value_heads", self.config["num_attention_heads"]),
                  attention__layer_norm_rms_epsilon=float(self.get("rms_norm_eps", 1e-6)))
@@ -169,6 +169,17 @@ class Llama(Writer):
         return [(given, tensor)]
 
 
+class Granite(Llama):
+    arch = "granite"
+
+    def describe(self):
+        super().describe()
+        self.set(attention__scale=float(self.get("attention_multiplier", 1)),
+                 embedding_scale=float(self.get("embedding_multiplier", 1)),
+                 residual_scale=float(self.get("residual_multiplier", 1)),
+                 logit_scale=float(self.get("logits_scaling", 1)))
+
+
 class Qwen2(Writer):
     arch = "qwen2"
 
@@ -187,6 +198,9 @@ class Qwen2Moe(Qwen2):
 
     def describe(self):
         super().describe()
+        self.experts()
+
+    def experts(self):
         self.set(expert_count=self.get("num_experts", self.get("num_local_experts")),
                  expert_used_count=self.config["num_experts_per_tok"],
                  expert_feed_forward_length=self.config["moe_intermediate_size"],
@@ -230,6 +244,43 @@ class Qwen3Next(Qwen2Moe):
             return [(given.replace("qkvz", "attn_qkv"), tensor.gather(qkv)),
                     (given.replace("qkvz", "attn_gate"), tensor.gather(part(2 * keys + values, values)))]
         return super().changed(name, given, tensor)
+
+
+class Qwen35(Qwen3Next):
+    """Heads of values in turn: one of each group of keys, where there are fewer groups than heads."""
+    arch = "qwen35"
+    layer = Qwen3Next.layer | {r"linear_attn\.in_proj_qkv": "attn_qkv", r"linear_attn\.in_proj_z": "attn_gate",
+                               r"linear_attn\.in_proj_b": "ssm_beta", r"linear_attn\.in_proj_a": "ssm_alpha"}
+
+    def experts(self):
+        pass
+
+    def describe(self):
+        super().describe()
+        self.set(rope__dimension_sections=[11, 11, 10, 0])
+
+    def changed(self, name, given, tensor):
+        groups, heads = self.config["linear_num_key_heads"], self.config["linear_num_value_heads"]
+        width, keys = self.config["linear_value_head_dim"], self.config["linear_key_head_dim"] * groups
+
+        def turned(width):
+            order = [group * (heads // groups) + i for i in range(heads // groups) for group in range(groups)]
+            return [head * width + i for head in order for i in range(width)]
+
+        if re.search(r"in_proj_z|in_proj_[ab]|A_log|dt_bias", name):
+            tensor = tensor.gather(turned(width if "_z" in name else 1))
+        elif re.search(r"in_proj_qkv|conv1d", name):
+            tensor = tensor.gather(list(range(2 * keys)) + [2 * keys + row for row in turned(width)])
+        elif "linear_attn.out_proj" in name:
+            tensor = tensor.transposed().gather(turned(width)).transposed()
+        return super().changed(name, given, tensor)
+
+
+class Qwen35Moe(Qwen35):
+    arch = "qwen35moe"
+
+    def experts(self):
+        Qwen2Moe.experts(self)
 
 
 class Phi3(Writer):
@@ -506,8 +557,9 @@ class Rwkv6(Rwkv7):
         return [(given, tensor)]
 
 
-WRITERS = {"llama": Llama, "mistral": Llama, "qwen2": Qwen2, "qwen3": Qwen3, "qwen2_moe": Qwen2Moe,
-           "qwen3_moe": Qwen3Moe, "qwen3_next": Qwen3Next, "phi3": Phi3, "gemma2": Gemma2, "gemma3_text": Gemma3,
+WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2, "qwen3": Qwen3, "qwen2_moe": Qwen2Moe,
+           "qwen3_moe": Qwen3Moe, "qwen3_next": Qwen3Next, "qwen3_5_text": Qwen35,
+           "qwen3_5_moe_text": Qwen35Moe, "phi3": Phi3, "gemma2": Gemma2, "gemma3_text": Gemma3,
            "mamba": Mamba, "falcon_mamba": Mamba, "mamba2": Mamba2, "jamba": Jamba, "kimi_linear": Kimi,
            "minimax_text_01": MiniMax, "rwkv6": Rwkv6, "rwkv7": Rwkv7}
 

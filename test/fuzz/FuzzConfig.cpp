@@ -25,7 +25,7 @@ static void checkConfig(const Mamba2Config &config) {
   within(config.vocabulary, kMostVocabulary);
   within(config.layers, kMostMamba2Layers);
   for (int64_t value : {config.width, config.heads, config.values, config.keys,
-                        config.groups, config.window})
+                        config.groups, config.taps})
     within(value, kMostMamba2Dimension);
   // 2^32 inner channels, and as many of all keys, at most.
   within(config.projected(), int64_t(1) << 36);

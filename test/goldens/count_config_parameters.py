@@ -21,6 +21,10 @@ from family_goldens.kimi import KimiLinear
 def count(config):
     # Both libraries have some of the names of model types, so the class says which.
     name = config["architectures"][0]
+    if "text_config" in config:
+        # Of a model that also sees, the text's part counts.
+        text = {**config["text_config"], "tie_word_embeddings": config["tie_word_embeddings"]}
+        return count({**text, "architectures": [name.replace("ForConditionalGeneration", "ForCausalLM")]})
     if name == "KimiLinearForCausalLM":
         # Its code is its checkpoint's own and needs Triton; the forward of the goldens names the same tensors.
         with torch.device("meta"):
@@ -35,7 +39,9 @@ def count(config):
     made = kind.config_class(**copy.deepcopy(config))
     with torch.device("meta"):
         model = kind(made)
-    return sum(parameter.numel() for parameter in model.parameters())
+    # What balances experts is trained, though the library keeps it in a buffer.
+    balances = [tensor for name, tensor in model.named_buffers() if name.endswith(("correction_bias", "expert_bias"))]
+    return sum(tensor.numel() for tensor in [*model.parameters(), *balances])
 
 
 def main():

@@ -27,10 +27,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from family_goldens import (cached, decoders, explicit, flash, kimi, mamba_ssm, minimax, papers, public, rotary,
-                            routed, streaming)
+from family_goldens import (cached, decoders, explicit, flash, hybrids, kimi, mamba_ssm, minimax, papers, public,
+                            rotary, routed, streaming)
 from family_goldens.double import everything_in_double
-from family_goldens.weights import randomise, seed_of
+from family_goldens.weights import drawn_buffers, randomise, seed_of
 from safetensors.numpy import save_file
 
 ROOT = Path(__file__).resolve().parent / "families"
@@ -81,9 +81,10 @@ def write_case(case, folder):
     folder.mkdir(parents=True)
     case.save(model, folder)
     (folder / "tokens.json").write_text(json.dumps(tokens) + "\n")
-    # Without buffers, which follow from the configuration; RWKV4 rescales its weights where they
+    # Without buffers that follow from the configuration; RWKV4 rescales its weights where they
     # are, so they are copied.
-    weights = {name: value.detach().clone() for name, value in model.named_parameters()}
+    weights = {name: value.detach().clone()
+               for name, value in [*model.named_parameters(), *drawn_buffers(model, case).items()]}
     single = logits_of(case, model, tokens)
     with everything_in_double():
         exact_model = case.build().eval().double()
@@ -113,7 +114,7 @@ def main():
     warnings.filterwarnings("ignore")
     every = (public.CASES + flash.CASES + decoders.CASES + routed.CASES + rotary.CASES
              + streaming.CASES + cached.CASES + explicit.CASES + papers.CASES + minimax.CASES + mamba_ssm.CASES
-             + kimi.CASES)
+             + kimi.CASES + hybrids.CASES)
     cases = [case for case in every if case.path.startswith(arguments.only)]
     if not cases:
         parser.error(f"no case begins with {arguments.only!r}")

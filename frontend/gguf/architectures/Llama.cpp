@@ -1,4 +1,4 @@
-// conversion/llama.py and phi.py of llama.cpp.
+// conversion/llama.py, granite.py and phi.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 using namespace effc::frontend;
@@ -36,7 +36,15 @@ static void describePhi3(GgufConfig &config) {
     config.setInteger("sliding_window", *window, key);
 }
 
-static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys};
+static constexpr GgufKeyRow kGraniteKeys[] = {
+    {"attention.scale", "attention_multiplier", GgufKeyKind::Number},
+    {"embedding_scale", "embedding_multiplier", GgufKeyKind::Number},
+    {"residual_scale", "residual_multiplier", GgufKeyKind::Number},
+    {"logit_scale", "logits_scaling", GgufKeyKind::Number},
+};
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys},
+                                            kKeysOfGranite[] = {kDecoderKeys,
+                                                                kGraniteKeys};
 static constexpr llvm::ArrayRef<GgufTensorRow> kPairedTensors[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
 
@@ -44,6 +52,7 @@ static constexpr llvm::ArrayRef<GgufTensorRow> kOfPhi3[] = {
     kOuterTensors, kFusedTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
+    {"granite", "granite", kKeysOfGranite, kPairedTensors, describeLlama},
     {"llama", "llama", kKeys, kPairedTensors, describeLlama},
     {"phi3", "phi3", kKeys, kOfPhi3, describePhi3},
 };

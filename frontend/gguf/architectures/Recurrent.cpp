@@ -286,7 +286,7 @@ static void describeMiniMax(GgufConfig &config) {
 }
 
 //===----------------------------------------------------------------------===//
-// Qwen3-Next
+// Qwen3-Next, Qwen3.5
 //===----------------------------------------------------------------------===//
 
 static constexpr GgufKeyRow kNextKeys[] = {
@@ -296,12 +296,20 @@ static constexpr GgufKeyRow kNextKeys[] = {
     {"ssm.time_step_rank", "linear_num_value_heads"},
     {"full_attention_interval", "full_attention_interval"},
 };
+static constexpr GgufKeyRow kQwen35Keys[] = {
+    // How the axes of a picture's positions share the pairs.
+    {"rope.dimension_sections", "", Kind::Known},
+    // The family knows.
+    {"expert_weights_norm", "", Kind::Known},
+};
 static constexpr GgufTensorRow kOfNext[] = {
     {"blk.*.attn_qkv", "model.layers.*.linear_attn.in_proj_qkv"},
     {"blk.*.attn_gate", "model.layers.*.linear_attn.in_proj_z"},
     // Older files have both as the family's own checkpoints.
     {"blk.*.ssm_in", "model.layers.*.linear_attn.in_proj_qkvz"},
     {"blk.*.ssm_ba", "model.layers.*.linear_attn.in_proj_ba"},
+    {"blk.*.ssm_beta", "model.layers.*.linear_attn.in_proj_b"},
+    {"blk.*.ssm_alpha", "model.layers.*.linear_attn.in_proj_a"},
     {"blk.*.ssm_conv1d", "model.layers.*.linear_attn.conv1d"},
     {"blk.*.ssm_dt.bias", "model.layers.*.linear_attn.dt_bias"},
     {"blk.*.ssm_a", "model.layers.*.linear_attn.A_log",
@@ -311,7 +319,8 @@ static constexpr GgufTensorRow kOfNext[] = {
     {"blk.*.post_attention_norm", "model.layers.*.post_attention_layernorm"},
 };
 
-static void describeNext(GgufConfig &config) {
+/// All but experts.
+static void describeGatedDelta(GgufConfig &config) {
   describeHeads(config);
   describeRotary(config);
   // All turn where the file says so: the family's default is a quarter.
@@ -332,10 +341,6 @@ static void describeNext(GgufConfig &config) {
                 llvm::Twine(inner));
   config.setInteger("linear_value_head_dim",
                     std::max<int64_t>(inner / heads, 1), innerKey);
-  config.setBoolean("norm_topk_prob", true,
-                    config.keyOf("expert_weights_norm"));
-  config.copy({"expert_weights_norm", "norm_topk_prob", Kind::Boolean});
-  describeDenseLayers(config);
   if (auto recurrent = keys.getBooleans(
           kindsKey, uint64_t(config.getLayers() + config.getFurtherLayers()))) {
     std::vector<llvm::StringRef> kinds;
@@ -346,13 +351,29 @@ static void describeNext(GgufConfig &config) {
   }
 }
 
+static void describeNext(GgufConfig &config) {
+  describeGatedDelta(config);
+  config.setBoolean("norm_topk_prob", true,
+                    config.keyOf("expert_weights_norm"));
+  config.copy({"expert_weights_norm", "norm_topk_prob", Kind::Boolean});
+  describeDenseLayers(config);
+}
+
+/// The converter put heads of values in turn.
+static void describeQwen35(GgufConfig &config) {
+  describeGatedDelta(config);
+  config.getForm().tiledValues = true;
+}
+
 //===----------------------------------------------------------------------===//
 
 static constexpr llvm::ArrayRef<GgufKeyRow>
     kKeysOfRwkv6[] = {kRwkvKeys, kRwkv6Keys},
     kKeysOfRwkv7[] = {kRwkvKeys, kRwkv7Keys}, kKeysOfKimi[] = {kKimiKeys},
     kKeysOfMiniMax[] = {kDecoderKeys, kMiniMaxKeys},
-    kKeysOfNext[] = {kDecoderKeys, kExpertKeys, kNextKeys};
+    kKeysOfNext[] = {kDecoderKeys, kExpertKeys, kNextKeys},
+    kKeysOf35[] = {kDecoderKeys, kNextKeys, kQwen35Keys},
+    kKeysOf35Moe[] = {kDecoderKeys, kExpertKeys, kNextKeys, kQwen35Keys};
 static constexpr llvm::ArrayRef<GgufTensorRow>
     kTensorsOfRwkv6[] = {kOfRwkv, kOfRwkv6},
     kTensorsOfRwkv7[] = {kOfRwkv, kOfRwkv7},
@@ -367,6 +388,10 @@ static constexpr GgufArchitecture kArchitectures[] = {
     {"kimi-linear", "kimi_linear", kKeysOfKimi, kTensorsOfKimi, describeKimi},
     {"minimax-01", "minimax_text_01", kKeysOfMiniMax, kTensorsOfMiniMax,
      describeMiniMax},
+    {"qwen35", "qwen3_5_text", kKeysOf35, kTensorsOfNext, describeQwen35,
+     /*wholeNorms=*/true},
+    {"qwen35moe", "qwen3_5_moe_text", kKeysOf35Moe, kTensorsOfNext,
+     describeQwen35, /*wholeNorms=*/true},
     {"qwen3next", "qwen3_next", kKeysOfNext, kTensorsOfNext, describeNext,
      /*wholeNorms=*/true},
     {"rwkv6", "rwkv6", kKeysOfRwkv6, kTensorsOfRwkv6, describeRwkv6},

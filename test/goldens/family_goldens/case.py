@@ -7,6 +7,8 @@ from typing import Callable
 import torch
 from safetensors.torch import load_file, save_file
 
+from .weights import drawn_buffers
+
 
 @dataclass
 class Case:
@@ -35,6 +37,8 @@ class Case:
     buffers: dict = field(default_factory=dict)
     # What tensors are called in the file.
     rename: Callable[[str], str] | None = None
+    # Whether tensors lie in the file as the library converts them on saving, and not as it holds them.
+    converted: bool = True
 
     @property
     def path(self):
@@ -45,8 +49,11 @@ class Case:
             # Not the model itself, whose buffers would be rounded too.
             rounded = self.build().to(torch.bfloat16)
             rounded.load_state_dict(model.state_dict())
+            for name, tensor in drawn_buffers(model, self).items():
+                parent, _, leaf = name.rpartition(".")
+                rounded.get_submodule(parent)._buffers[leaf] = tensor
             model = rounded
-        model.save_pretrained(folder)
+        model.save_pretrained(folder, save_original_format=self.converted)
         if self.rename or self.buffers:
             weights = folder / "model.safetensors"
             rename = self.rename or (lambda name: name)

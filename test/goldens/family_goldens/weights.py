@@ -14,7 +14,7 @@ def seed_of(path):
 def randomise(model, case, generator):
     """Matrices keep the size of what they multiply, weights of norms lie around 1 (around 0
     where `case.zero_centred`), other vectors around 0. `case.draw` maps patterns of names to
-    (mean, deviation); the first that fits counts."""
+    (mean, deviation); the first that fits counts. Buffers are drawn where a pattern fits."""
 
     def normal(tensor, mean, deviation):
         tensor.copy_(mean + deviation * torch.randn(tensor.shape, generator=generator))
@@ -33,3 +33,11 @@ def randomise(model, case, generator):
                 normal(tensor, 0, tensor.shape[-1] ** -0.5)
             else:
                 normal(tensor, 0, 0.3)
+    for name, tensor in drawn_buffers(model, case).items():
+        normal(tensor, *next(case.draw[pattern] for pattern in case.draw if re.search(pattern, name)))
+
+
+def drawn_buffers(model, case):
+    """Those that are no consequence of the configuration, such as what balances experts."""
+    return {name: tensor for name, tensor in model.named_buffers()
+            if any(re.search(pattern, name) for pattern in case.draw)}

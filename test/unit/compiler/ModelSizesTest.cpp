@@ -181,6 +181,26 @@ TEST(PlanSizes, StatesOfASequence) {
             "got 1099511627840");
 }
 
+// A tensor without dimensions is one element.
+TEST(ModelSizes, ConstantWithoutDimensions) {
+  EXPECT_EQ(compilingText(R"(module attributes {seq.model = #seq.model<
+    family = "constant", vocabulary = 11, width = 4, max_context = 0>} {
+  seq.weight @table source("table") : tensor<11x4xf32>
+  func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>)
+      -> tensor<?x11xf32> {
+    %table = seq.parameter @table : tensor<11x4xf32>
+    %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x4xf32>) -> tensor<?x4xf32>
+    %half = seq.constant 5.000000e-01 : tensor<f32>
+    %all = seq.broadcast %half along %x {dimensions = array<i64>} : tensor<f32>, tensor<?x4xf32>
+    %y = seq.mul %x, %all : tensor<?x4xf32>
+    %last = seq.select_rows %y, %rows : (tensor<?x4xf32>, tensor<?xi32>) -> tensor<?x4xf32>
+    %logits = seq.lm_head %last, %table : (tensor<?x4xf32>, tensor<11x4xf32>) -> tensor<?x11xf32>
+    return %logits : tensor<?x11xf32>
+  }
+})"),
+            "");
+}
+
 std::string planOfLaunches(int count) {
   std::string launches;
   for (int i = 0; i < count; ++i)

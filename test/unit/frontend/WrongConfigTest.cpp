@@ -182,15 +182,16 @@ TEST_P(WrongConfigTest, NumbersBelowAndAboveTheirRange) {
 }
 
 // What counts something is not 0, but for the layers before windows begin,
-// those that guess further tokens, the channels that turn and experts that
-// there may be none of.
+// those that guess further tokens or have no experts, the channels that turn
+// and experts that there may be none of.
 TEST_P(WrongConfigTest, SizesOfZero) {
   for (const auto &leaf : leavesOf(config)) {
     std::string key = leaf.back();
     bool counts = false;
     for (const char *end : {"_size", "_heads", "_layers", "_dim", "_layer"})
       counts |= key.ends_with(end) && key != "max_window_layers" &&
-                key != "num_nextn_predict_layers" && key != "rotary_emb_dim" &&
+                key != "num_nextn_predict_layers" &&
+                key != "num_dense_layers" && key != "rotary_emb_dim" &&
                 key != "shared_intermediate_size";
     if (counts && config[leaf].is_number_integer())
       expectRefused(leaf, 0, "0");
@@ -217,18 +218,23 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
     // A period and a list of exceptions are right at any length: then tensors
     // are missing, or are those of another kind of layers.
     bool other = key == "attn_layer_idx";
-    bool period = key == "block_types" || key == "mlp_only_layers" || other;
+    bool period = key == "attn_layer_indices" || key == "block_types" ||
+                  key == "mlp_only_layers" || other ||
+                  (key == "full_attn_idxs" && !config.contains("layer_types"));
     json changed = config;
     changed[key].erase(changed[key].size() - 1);
     std::string result = importWith(changed);
     if (remarks.find("'" + key + "' is ignored") != std::string::npos)
       continue;
+    // Of kinds that alone say how many layers there are, one more is stored.
+    bool ends = key == "layers_block_type";
     std::string told = other    ? "expects tensor"
                        : period ? "lacks tensor"
+                       : ends   ? "has no place in the model"
                                 : "'" + key + "'";
     EXPECT_NE(result.find(told), std::string::npos) << result;
     // What counts kinds of layers counts them as often as they come.
-    bool counts = !period && key != "attention_types";
+    bool counts = !period && !ends && key != "attention_types";
     EXPECT_TRUE(!counts || result.find(std::to_string(value.size() - 1)) !=
                                std::string::npos)
         << result;

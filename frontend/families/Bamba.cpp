@@ -1,0 +1,99 @@
+#include "frontend/families/Bamba.h"
+
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/model/Block.h"
+#include "frontend/model/Decoder.h"
+#include "frontend/model/LayerPattern.h"
+#include "frontend/model/StateSpaceMixer.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using mlir::Value;
+
+namespace {
+
+struct BambaConfig {
+  DecoderConfig decoder;
+  StateSpaceConfig mixer;
+  /// The layers that attend.
+  std::vector<bool> attends;
+};
+
+} // namespace
+
+static BambaConfig readBamba(FamilyInput &input) {
+  ConfigReader &reader = input.config;
+  BambaConfig config;
+  DecoderKeys keys;
+  keys.epsilonOtherwise = 1e-5;
+  config.decoder =
+      readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false, keys);
+  DecoderConfig &decoder = config.decoder;
+  decoder.family = "bamba";
+  decoder.mlp.activation =
+      readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
+  decoder.mlp.bias = reader.getBoolean("mlp_bias", false);
+  bool bias = reader.getBoolean("attention_bias", false);
+  decoder.attention.inputBias = decoder.attention.outputBias = bias;
+  config.attends = readListedLayers(reader, "attn_layer_indices",
+                                    int64_t(decoder.layers.size()));
+  // Outside of 'rope_parameters' the public library takes 0.5 whatever it says.
+  reader.getNumber("partial_rotary_factor", 0.5, 0.5, 0.5);
+  RotaryRequest request{decoder.attention.keys, decoder.context};
+  request.turned = 0.5;
+  RotaryConfig rotary = readRotary(reader, input, request);
+  for (LayerAttention &layer : decoder.layers)
+    layer.rotary = rotary;
+  config.mixer = readStateSpaceMixer(reader, input, decoder.width);
+  config.mixer.epsilon = decoder.norm.epsilon;
+  ignoreHarmless(
+      reader, input.remarks,
+      {"mamba_chunk_size", "num_logits_to_keep", "z_loss_coefficient"});
+  return config;
+}
+
+static Value emitLayer(ModelBuilder &model, const BambaConfig &config,
+                       int64_t layer, Value x) {
+  const DecoderConfig &decoder = config.decoder;
+  std::string name = "layers." + std::to_string(layer) + ".",
+              source = decoder.prefix + name;
+  auto norm = [&](const char *part, const char *tensor) {
+    return [&, part, tensor](Value token) {
+      return model.norm(name + part, source + tensor, token, decoder.norm);
+    };
+  };
+  auto mix = [&](Value token) {
+    if (!config.attends[size_t(layer)])
+      return emitStateSpaceMixer(model, config.mixer, name, source + "mamba.",
+                                 token);
+    return emitAttention(model, decoder.attention,
+                         decoder.layers[size_t(layer)],
+                         {name + "attention", source + "self_attn."}, token);
+  };
+  auto feed = [&](Value token) {
+    return emitMlp(model, decoder.mlp, {name + "mlp", source + "feed_forward."},
+                   token);
+  };
+  auto mixerNorm = norm("mixer_norm", "input_layernorm"),
+       mlpNorm = norm("mlp_norm", "pre_ff_layernorm");
+  return emitBlock(model, name, BlockOrder::NormFirst,
+                   {mixerNorm, mix, mlpNorm, feed}, x);
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+effc::frontend::importBamba(FamilyInput &input) {
+  BambaConfig config = readBamba(input);
+  if (llvm::Error error = input.config.finish())
+    return error;
+  leaveAside(input, {"rotary_emb.inv_freq"});
+  TextModelConfig text = textModelOf(config.decoder, input);
+  text.endNorm = config.decoder.prefix + "final_layernorm";
+  config.mixer.normGroups = chooseNormGroups(config.mixer, input);
+  if (!llvm::is_contained(config.attends, true))
+    text.context = 0; // no state grows
+  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
+    for (int64_t layer = 0; layer < int64_t(config.attends.size()); ++layer)
+      x = emitLayer(model, config, layer, x);
+    return x;
+  });
+}
