@@ -21,10 +21,11 @@ using namespace llvm;
 // depend on their heuristics.
 static constexpr StringLiteral kPasses =
     "function("
-    "sroa,early-cse<memssa>,simplifycfg,instcombine,"
-    "loop-mssa(loop-rotate,licm),simplifycfg,instcombine,"
+    "sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
+    "loop-mssa(loop-rotate,licm),simplifycfg,instcombine<no-verify-fixpoint>,"
     "loop(loop-idiom,indvars,loop-deletion,loop-unroll-full),"
-    "sroa,gvn,instcombine,loop-mssa(licm),simplifycfg,dse,adce)";
+    "sroa,gvn,instcombine<no-verify-fixpoint>,loop-mssa(licm),simplifycfg,dse,"
+    "adce)";
 
 static Error optimise(Module &module, TargetMachine &machine) {
   LoopAnalysisManager loops;

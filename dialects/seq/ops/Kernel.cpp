@@ -50,10 +50,11 @@ LogicalResult KernelOp::verify() {
            << "expects 'narrow_to' to be bf16, f16 or digits, but "
               "got "
            << *getNarrowTo();
-  if (getNarrow()->empty())
+  ArrayRef<int64_t> narrow = *getNarrow();
+  if (narrow.empty())
     return emitOpError() << "expects 'narrow' to list a result or to be absent";
   int64_t before = -1;
-  for (int64_t number : *getNarrow()) {
+  for (int64_t number : narrow) {
     if (number <= before || number >= static_cast<int64_t>(getNumResults()))
       return emitOpError() << "expects 'narrow' to list numbers of its "
                            << getNumResults()

@@ -8,7 +8,12 @@ using namespace effc;
 
 /// Shares of a segment's rows: enough for the cores of a machine where a call
 /// has one segment.
-static constexpr int64_t kItems = 8;
+static int64_t itemsOf(const KernelContext &context) {
+  constexpr int64_t kOnHost = 8;
+  if (context.kind == seq::EntryKind::Decode)
+    return 1;
+  return context.isGpu() ? context.cores : kOnHost;
+}
 
 namespace {
 /// A token tensor and the state that keeps its rows.
@@ -27,7 +32,7 @@ class AppendKernel {
 public:
   explicit AppendKernel(KernelBuilder &k) : k(k), b(k.ops()) {
     // Rows are dealt out, since a segment may be a whole call.
-    parts = k.isDecode() ? 1 : kItems;
+    parts = itemsOf(k.getContext());
     k.setItems(tile::Count::Segments, 1, parts);
     auto [sequence, rest] = k.divide(k.item(), parts);
     part = rest;
