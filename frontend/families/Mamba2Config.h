@@ -3,7 +3,7 @@
 #ifndef EFFC_FRONTEND_FAMILIES_MAMBA2CONFIG_H
 #define EFFC_FRONTEND_FAMILIES_MAMBA2CONFIG_H
 
-#include "frontend/model/StateSpaceMixer.h"
+#include "frontend/model/StateSpaceConfig.h"
 
 namespace effc::frontend {
 

@@ -9,30 +9,6 @@ using namespace effc::frontend;
 using llvm::Twine;
 using mlir::Value;
 
-void effc::frontend::readTimeStepLimit(ConfigReader &reader,
-                                       llvm::StringRef key,
-                                       StateSpaceConfig &config) {
-  const JsonValue *value = reader.get(key);
-  if (!value || value->isNull())
-    return;
-  const JsonArray *bounds = value->getArray();
-  if (!bounds || bounds->size() != 2) {
-    reader.reportMismatch(key, "an array of 2 numbers", *value);
-    return;
-  }
-  std::optional<double> low = (*bounds)[0].getNumber();
-  std::optional<double> high = (*bounds)[1].getNumber();
-  if (!low || !high || !(*low >= 0) || !(*low <= *high) || std::isinf(*low)) {
-    reader.report("expects " + quote(key) +
-                  " to be two numbers from 0 on in ascending order, the first "
-                  "finite, but got " +
-                  (*bounds)[0].describe() + " and " + (*bounds)[1].describe());
-    return;
-  }
-  config.dtMin = *low;
-  config.dtMax = *high;
-}
-
 /// The channels of a head: a number, or "auto" for an even share.
 static int64_t readHeadWidth(ConfigReader &reader, int64_t heads, int64_t inner,
                              const std::string &what) {

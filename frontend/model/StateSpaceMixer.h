@@ -4,55 +4,9 @@
 #define EFFC_FRONTEND_MODEL_STATESPACEMIXER_H
 
 #include "frontend/model/ModelBuilder.h"
-
-#include <limits>
+#include "frontend/model/StateSpaceConfig.h"
 
 namespace effc::frontend {
-
-/// Where the gate of a mixer stands: before its norm, behind it, or without
-/// one.
-enum class StateSpaceGate { BeforeNorm, BehindNorm, Alone };
-
-/// What the parts of a projected token are multiplied with, before the
-/// convolution and before the time step's bias.
-struct StateSpaceFactors {
-  double gate = 1, value = 1, key = 1, query = 1, step = 1;
-};
-
-struct StateSpaceConfig {
-  int64_t heads = 1, values = 1, keys = 1, groups = 1; // H, V, K, G
-  /// W, the convolution's taps.
-  int64_t taps = 4;
-  bool inputBias = false, outputBias = false, convolutionBias = true;
-  double epsilon = 1e-5;
-  StateSpaceGate gate = StateSpaceGate::BeforeNorm;
-  /// Over how many groups of channels the norm takes its means.
-  int64_t normGroups = 1;
-  /// Whether the feed-through has a weight for each channel, not each head.
-  bool feedsChannels = false;
-  /// Channels beside the mixer's that are a gated layer of their own.
-  int64_t beside = 0;
-  /// The time step is clamped to these after softplus.
-  double dtMin = 0;
-  double dtMax = std::numeric_limits<double>::infinity();
-  StateSpaceFactors factors;
-
-  /// Channels inside the mixer, H * V.
-  int64_t inner() const { return heads * values; }
-  /// Channels of all keys, and of all queries.
-  int64_t groupKeys() const { return groups * keys; }
-  /// Channels that are convolved: x, B and C.
-  int64_t convolved() const { return inner() + 2 * groupKeys(); }
-  /// Rows of in_proj: gates and values of what stands beside the mixer, then z,
-  /// x, B, C and dt.
-  int64_t projected() const {
-    return 2 * beside + inner() + convolved() + heads;
-  }
-  /// Columns of out_proj.
-  int64_t mixed() const { return beside + inner(); }
-};
-
-constexpr int64_t kMostStateSpaceDimension = 65536;
 
 /// Reads what hybrids call `mamba_n_heads`, `mamba_d_head`, `mamba_n_groups`,
 /// `mamba_d_state`, `mamba_d_conv`, `mamba_expand`, `mamba_conv_bias`,
@@ -61,11 +15,6 @@ constexpr int64_t kMostStateSpaceDimension = 65536;
 /// is `mamba_expand * hidden_size`. Problems are left in the reader.
 StateSpaceConfig readStateSpaceMixer(ConfigReader &reader, FamilyInput &input,
                                      int64_t width, llvm::StringRef inner = "");
-
-/// Reads [low, high] under `key`, of which high may be infinite in any
-/// spelling; null stands for no bounds. Problems are left in the reader.
-void readTimeStepLimit(ConfigReader &reader, llvm::StringRef key,
-                       StateSpaceConfig &config);
 
 /// Over how many groups of channels the gated norm takes its means: as many as
 /// there are of heads, unless the user asks for one. Says why in a remark.
