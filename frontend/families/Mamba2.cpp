@@ -5,6 +5,7 @@
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MambaSsmLayers.h"
 #include "frontend/model/Head.h"
+#include "frontend/model/StateSpaceMixer.h"
 #include "frontend/model/TextModel.h"
 
 using namespace effc;
