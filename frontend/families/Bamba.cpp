@@ -1,7 +1,6 @@
 #include "frontend/families/Bamba.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/model/Block.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/LayerPattern.h"
 #include "frontend/model/StateSpaceMixer.h"
@@ -55,13 +54,8 @@ static BambaConfig readBamba(FamilyInput &input) {
 static Value emitLayer(ModelBuilder &model, const BambaConfig &config,
                        int64_t layer, Value x) {
   const DecoderConfig &decoder = config.decoder;
-  std::string name = "layers." + std::to_string(layer) + ".",
-              source = decoder.prefix + name;
-  auto norm = [&](const char *part, const char *tensor) {
-    return [&, part, tensor](Value token) {
-      return model.norm(name + part, source + tensor, token, decoder.norm);
-    };
-  };
+  LayerNames names(decoder, layer);
+  const auto &[name, source] = names;
   auto mix = [&](Value token) {
     if (!config.attends[size_t(layer)])
       return emitStateSpaceMixer(model, config.mixer, name, source + "mamba.",
@@ -74,10 +68,8 @@ static Value emitLayer(ModelBuilder &model, const BambaConfig &config,
     return emitMlp(model, decoder.mlp, {name + "mlp", source + "feed_forward."},
                    token);
   };
-  auto mixerNorm = norm("mixer_norm", "input_layernorm"),
-       mlpNorm = norm("mlp_norm", "pre_ff_layernorm");
-  return emitBlock(model, name, BlockOrder::NormFirst,
-                   {mixerNorm, mix, mlpNorm, feed}, x);
+  return emitNormFirstLayer(model, decoder, names, "input_layernorm",
+                            "pre_ff_layernorm", mix, feed, x);
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -1,7 +1,6 @@
 #include "frontend/families/FalconH1.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/model/Block.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/StateSpaceMixer.h"
 
@@ -112,22 +111,13 @@ public:
   FalconH1Emitter(const FalconH1Config &config, int64_t layer,
                   ModelBuilder &model)
       : config(config), layer(layer), model(model),
-        name("layers." + std::to_string(layer) + "."),
-        source(config.decoder.prefix + name) {}
+        names(config.decoder, layer) {}
 
   Value emit(Value x) {
-    auto norm = [&](const char *part, const char *tensor) {
-      return [this, part, tensor](Value token) {
-        return model.norm(name + part, source + tensor, token,
-                          config.decoder.norm);
-      };
-    };
     auto mix = [this](Value token) { return emitMixers(token); };
     auto feed = [this](Value token) { return emitFeedForward(token); };
-    auto mixerNorm = norm("mixer_norm", "input_layernorm"),
-         mlpNorm = norm("mlp_norm", "pre_ff_layernorm");
-    return emitBlock(model, name, BlockOrder::NormFirst,
-                     {mixerNorm, mix, mlpNorm, feed}, x);
+    return emitNormFirstLayer(model, config.decoder, names, "input_layernorm",
+                              "pre_ff_layernorm", mix, feed, x);
   }
 
 private:
@@ -169,7 +159,8 @@ private:
   const FalconH1Config &config;
   int64_t layer;
   ModelBuilder &model;
-  std::string name, source;
+  const LayerNames names;
+  const std::string &name = names.name, &source = names.source;
 };
 
 } // namespace

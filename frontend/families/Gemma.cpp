@@ -159,12 +159,7 @@ Module effc::frontend::importGemma3(FamilyInput &input) {
                 "tie_word_embeddings"});
   ConfigReader text(outer, "text_config", *outer.getObjectIfSet("text_config"),
                     /*isWhole=*/true);
-  text.ignore({"model_type", "vocab_size", "torch_dtype", "dtype", "use_cache",
-               "architectures", "_name_or_path"});
-  for (llvm::StringRef key :
-       text.ignore({"bos_token_id", "eos_token_id", "pad_token_id"}))
-    input.remarks.push_back("config.json: text_config: " + quote(key) +
-                            " is ignored: that of config.json counts");
+  ignoreOuterKeys(text, input.remarks);
   if (llvm::Error error = outer.finish())
     return error;
   leaveAside(input, {},

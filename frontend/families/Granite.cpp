@@ -1,7 +1,6 @@
 #include "frontend/families/Granite.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/model/Block.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/LayerPattern.h"
 #include "frontend/model/StateSpaceMixer.h"
@@ -143,33 +142,21 @@ static Value emitFeedForward(ModelBuilder &model, const DecoderConfig &config,
 static Value emitLayer(ModelBuilder &model, const GraniteConfig &config,
                        int64_t layer, Value x) {
   const DecoderConfig &decoder = config.decoder;
-  std::string name = "layers." + std::to_string(layer) + ".",
-              source = decoder.prefix + name;
-  auto norm = [&](const char *part, const char *tensor) {
-    return [&, part, tensor](Value token) {
-      return model.norm(name + part, source + tensor, token, decoder.norm);
-    };
-  };
-  auto scaled = [&](Value y) {
-    return decoder.residualScale == 1
-               ? y
-               : model.scale(name + "residual", y, decoder.residualScale);
-  };
+  LayerNames names(decoder, layer);
+  const auto &[name, source] = names;
   auto mix = [&](Value token) {
     if (config.attends[size_t(layer)] == 0)
-      return scaled(emitStateSpaceMixer(model, config.mixer, name,
-                                        source + "mamba.", token));
-    return scaled(
-        emitAttention(model, decoder.attention, decoder.layers[size_t(layer)],
-                      {name + "attention", source + "self_attn."}, token));
+      return emitStateSpaceMixer(model, config.mixer, name, source + "mamba.",
+                                 token);
+    return emitAttention(model, decoder.attention,
+                         decoder.layers[size_t(layer)],
+                         {name + "attention", source + "self_attn."}, token);
   };
   auto feed = [&](Value token) {
-    return scaled(emitFeedForward(model, decoder, name, source, token));
+    return emitFeedForward(model, decoder, name, source, token);
   };
-  auto mixerNorm = norm("mixer_norm", "input_layernorm"),
-       mlpNorm = norm("mlp_norm", "post_attention_layernorm");
-  return emitBlock(model, name, BlockOrder::NormFirst,
-                   {mixerNorm, mix, mlpNorm, feed}, x);
+  return emitNormFirstLayer(model, decoder, names, "input_layernorm",
+                            "post_attention_layernorm", mix, feed, x);
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

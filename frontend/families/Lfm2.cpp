@@ -1,7 +1,6 @@
 #include "frontend/families/Lfm2.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/model/Block.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/LayerPattern.h"
 
@@ -186,13 +185,8 @@ static Value emitFeedForward(ModelBuilder &model, const Lfm2Config &config,
 static Value emitLayer(ModelBuilder &model, const Lfm2Config &config,
                        int64_t layer, Value x) {
   const DecoderConfig &decoder = config.decoder;
-  std::string name = "layers." + std::to_string(layer) + ".",
-              source = decoder.prefix + name;
-  auto norm = [&](const char *part, const char *tensor) {
-    return [&, part, tensor](Value token) {
-      return model.norm(name + part, source + tensor, token, decoder.norm);
-    };
-  };
+  LayerNames names(decoder, layer);
+  const auto &[name, source] = names;
   auto mix = [&](Value token) {
     if (config.attends[size_t(layer)] == 0)
       return emitConvolution(model, config, name, source + "conv.", token);
@@ -207,10 +201,8 @@ static Value emitLayer(ModelBuilder &model, const Lfm2Config &config,
     return emitFeedForward(model, config, layer, name, source + "feed_forward.",
                            token);
   };
-  auto mixerNorm = norm("mixer_norm", "operator_norm"),
-       mlpNorm = norm("mlp_norm", "ffn_norm");
-  return emitBlock(model, name, BlockOrder::NormFirst,
-                   {mixerNorm, mix, mlpNorm, feed}, x);
+  return emitNormFirstLayer(model, decoder, names, "operator_norm", "ffn_norm",
+                            mix, feed, x);
 }
 
 static Module import(FamilyInput &input, bool hasExperts) {

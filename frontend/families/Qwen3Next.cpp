@@ -1,7 +1,6 @@
 #include "frontend/families/Qwen3Next.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/model/Block.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/GatedDelta.h"
 #include "frontend/model/LayerPattern.h"
@@ -71,11 +70,8 @@ static Module build(const QwenHybridConfig &config, FamilyInput &input) {
   TextModelConfig text = textModelOf(decoder, input);
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     for (int64_t layer = 0; layer < int64_t(decoder.layers.size()); ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = decoder.prefix + name;
-      auto norm = [&](const char *part, const char *tensor, Value token) {
-        return model.norm(name + part, source + tensor, token, decoder.norm);
-      };
+      LayerNames names(decoder, layer);
+      const auto &[name, source] = names;
       auto mix = [&](Value token) {
         if (config.linear[size_t(layer)] == 0)
           return emitAttention(
@@ -84,20 +80,12 @@ static Module build(const QwenHybridConfig &config, FamilyInput &input) {
         return emitGatedDelta(model, config.delta, name,
                               source + "linear_attn.", token);
       };
-      x = emitBlock(model, name, BlockOrder::NormFirst,
-                    {[&](Value token) {
-                       return norm("mixer_norm", "input_layernorm", token);
-                     },
-                     mix,
-                     [&](Value token) {
-                       return norm("mlp_norm", "post_attention_layernorm",
-                                   token);
-                     },
-                     [&](Value token) {
-                       return emitMlpOrExperts(model, decoder, layer, name,
-                                               source + "mlp.", token);
-                     }},
-                    x);
+      auto feed = [&](Value token) {
+        return emitMlpOrExperts(model, decoder, layer, name, source + "mlp.",
+                                token);
+      };
+      x = emitNormFirstLayer(model, decoder, names, "input_layernorm",
+                             "post_attention_layernorm", mix, feed, x);
     }
     return x;
   });
@@ -197,12 +185,7 @@ static Module importSeeing(FamilyInput &input, bool hasExperts) {
     tied = outer.getBoolean("tie_word_embeddings", false);
   ConfigReader text(outer, "text_config", *outer.getObjectIfSet("text_config"),
                     /*isWhole=*/true);
-  text.ignore({"model_type", "vocab_size", "torch_dtype", "dtype", "use_cache",
-               "architectures", "_name_or_path"});
-  for (llvm::StringRef key :
-       text.ignore({"bos_token_id", "eos_token_id", "pad_token_id"}))
-    input.remarks.push_back("config.json: text_config: " + quote(key) +
-                            " is ignored: that of config.json counts");
+  ignoreOuterKeys(text, input.remarks);
   if (llvm::Error error = outer.finish())
     return error;
   return importText(text, input, hasExperts, tied);

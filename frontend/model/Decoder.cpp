@@ -2,6 +2,7 @@
 #include "frontend/model/TextModel.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/model/Block.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -37,6 +38,15 @@ void effc::frontend::ignoreHarmless(ConfigReader &reader, Remarks &remarks,
                       " is ignored: it does not change the results");
 }
 
+void effc::frontend::ignoreOuterKeys(ConfigReader &text, Remarks &remarks) {
+  text.ignore({"model_type", "vocab_size", "torch_dtype", "dtype", "use_cache",
+               "architectures", "_name_or_path"});
+  for (llvm::StringRef key :
+       text.ignore({"bos_token_id", "eos_token_id", "pad_token_id"}))
+    remarks.push_back("config.json: text_config: " + quote(key) +
+                      " is ignored: that of config.json counts");
+}
+
 double effc::frontend::readFactor(ConfigReader &reader, llvm::StringRef key) {
   return reader.getNumberIfSet(key, 1e-9, 1e9).value_or(1);
 }
@@ -60,6 +70,38 @@ Value effc::frontend::emitMlpOrExperts(ModelBuilder &model,
   if (config.fused)
     names.fused = "gate_up_proj";
   return emitMlp(model, config.mlp, names, x);
+}
+
+/// What a mixer or an MLP gives, as it is added.
+static Value scaledResidual(ModelBuilder &model, const DecoderConfig &config,
+                            const std::string &name, Value y) {
+  return config.residualScale == 1
+             ? y
+             : model.scale(name + "residual", y, config.residualScale);
+}
+
+Value effc::frontend::emitNormFirstLayer(ModelBuilder &model,
+                                         const DecoderConfig &config,
+                                         const LayerNames &names,
+                                         const char *mixerNorm,
+                                         const char *mlpNorm, EmitPart mixer,
+                                         EmitPart mlp, Value x) {
+  auto norm = [&](const char *part, const char *tensor) {
+    return [&, part, tensor](Value token) {
+      return model.norm(names.name + part, names.source + tensor, token,
+                        config.norm);
+    };
+  };
+  auto scaled = [&](EmitPart part) {
+    return [&, part](Value token) {
+      return scaledResidual(model, config, names.name, part(token));
+    };
+  };
+  auto first = norm("mixer_norm", mixerNorm),
+       second = norm("mlp_norm", mlpNorm);
+  auto mixed = scaled(mixer), inner = scaled(mlp);
+  return emitBlock(model, names.name, BlockOrder::NormFirst,
+                   {first, mixed, second, inner}, x);
 }
 
 namespace {
@@ -93,11 +135,7 @@ public:
   }
 
 private:
-  Value scaled(Value y) {
-    return config.residualScale == 1
-               ? y
-               : model.scale(name + "residual", y, config.residualScale);
-  }
+  Value scaled(Value y) { return scaledResidual(model, config, name, y); }
 
   Value norm(const char *part, const char *tensor, Value x) {
     return model.norm(name + part, source + tensor, x, config.norm);

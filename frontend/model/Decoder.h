@@ -9,6 +9,8 @@
 #include "frontend/model/Mlp.h"
 #include "frontend/model/TextModel.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 namespace effc::frontend {
 
 /// Where the norms of a layer stand, with f for attention, then for the MLP.
@@ -69,6 +71,10 @@ DecoderConfig readDecoder(ConfigReader &reader, int64_t vocabulary,
 void ignoreHarmless(ConfigReader &reader, Remarks &remarks,
                     llvm::ArrayRef<llvm::StringRef> more = {});
 
+/// Accepts keys of a nested `text_config` that count outside of it, ids of
+/// tokens each with a remark.
+void ignoreOuterKeys(ConfigReader &text, Remarks &remarks);
+
 /// A factor of the configuration, 1 where it is missing or null. Problems are
 /// left in the reader.
 double readFactor(ConfigReader &reader, llvm::StringRef key);
@@ -78,6 +84,23 @@ double readFactor(ConfigReader &reader, llvm::StringRef key);
 mlir::Value emitMlpOrExperts(ModelBuilder &model, const DecoderConfig &config,
                              int64_t layer, const std::string &name,
                              const std::string &source, mlir::Value x);
+
+/// What a layer is called in the module and in the file, each with a point at
+/// its end.
+struct LayerNames {
+  std::string name, source;
+  LayerNames(const DecoderConfig &config, int64_t layer)
+      : name("layers." + std::to_string(layer) + "."),
+        source(config.prefix + name) {}
+};
+
+/// A layer of any mixer: x + mixer(norm(x)), then x + mlp(norm(x)), each with
+/// `residualScale`; the norms are tensors of the layer.
+mlir::Value emitNormFirstLayer(
+    ModelBuilder &model, const DecoderConfig &config, const LayerNames &names,
+    const char *mixerNorm, const char *mlpNorm,
+    llvm::function_ref<mlir::Value(mlir::Value)> mixer,
+    llvm::function_ref<mlir::Value(mlir::Value)> mlp, mlir::Value x);
 
 /// The positions that growing states are made for: those asked for, else those
 /// of the model.

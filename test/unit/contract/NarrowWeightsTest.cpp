@@ -97,9 +97,12 @@ double rounded(double value, Products products) {
     return roundToBf16(value);
   case Products::F16:
     return roundToF16(value);
-  default:
-    llvm_unreachable("the formula rounds operands, and digits are none");
+  case Products::Exact:
+  case Products::Int16:
+  case Products::Int8:
+    break; // of digits, which the formula has none of
   }
+  llvm_unreachable("the case's products are of rounded operands");
 }
 
 void compareWithTheFormula(const Case &c, Products products, Stored stored) {
