@@ -10,6 +10,7 @@
 #include "passes/kernel_facts/ChunkKernels.h"
 #include "passes/kernel_facts/Latency.h"
 #include "passes/kernel_facts/RoundedOperands.h"
+#include "passes/kernel_facts/ScanKernels.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -42,9 +43,6 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // What an exponential of the mask costs, in FLOPs: range reduction,
   // polynomial of degree 7, two scalings.
   static constexpr double kExpFlops = 40;
-  // Of states that are not kept: what a core reads or writes in the second
-  // cache.
-  static constexpr double kStateBytesPerCycle = 32;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -155,19 +153,6 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
            Twine(blocks) + ", with the same bits wherever a prompt is cut");
   }
 
-  // A scan combines stretches of tokens in pairs, so that every token's state
-  // is written and read; it wins where more threads wait than there are
-  // channels.
-  static std::string whyNoScan(seq::MixerOpInterface mixer) {
-    auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
-    RankedTensorType state = stateful.getStates()[0].type;
-    int64_t bytes = 4 * state.getDimSize(1) * state.getDimSize(2);
-    return "a scan would write and read the " + std::to_string(bytes) +
-           " bytes of a head's state for every token, which the time loop "
-           "keeps "
-           "in registers and the first caches";
-  }
-
   // Of a token and head. With decays per head a sum of products is half of a
   // block of tokens; with decays per key channel tokens are halved
   // (passes/seq_to_tile/builders/linear/KeyDecays.cpp): log2 C products and sums of
@@ -206,36 +191,58 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     }
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     RankedTensorType state = stateful.getStates()[0].type;
-    std::string obstacle =
-        chunkObstacle(mixer.getStructure().getLinear(), target.getDevice(),
-                      state.getDimSize(1), state.getDimSize(2));
-    if (forced && forced->kind != seq::FormKind::Step &&
-        (!obstacle.empty() || forced->kind == seq::FormKind::Scan)) {
-      set(mixer, seq::FormKind::Step, 0);
-      return remarkOnFallback(
-          mixer, entry,
-          Twine("step instead of ") + nameOf(*forced) +
-              ", since kernels compute this recurrence by step" +
-              (obstacle.empty() ? ", chunkwise or quadratic" : " alone") +
-              ": " +
-              (forced->kind == seq::FormKind::Scan
-                   ? whyNoScan(mixer)
-                   : "none takes chunks with '" + obstacle + "'"));
-    }
-    if (!obstacle.empty()) {
-      set(mixer, seq::FormKind::Step, 0);
-      std::string text =
-          "step, the one form with a kernel for '" + obstacle + "'";
-      // A GPU's cores wait for one another at every token of a prompt; the
-      // host's step is its fast form.
-      if (target.getDevice() == tile::Device::Nvptx)
-        return remarkOnFallback(mixer, entry, text);
-      return remark(mixer, entry, text);
-    }
+    seq::LinearAttr linear = mixer.getStructure().getLinear();
+    Obstacles obstacles = {chunkObstacle(linear, target.getDevice(),
+                                         state.getDimSize(1),
+                                         state.getDimSize(2)),
+                           scanObstacle(linear, target.getDevice())};
     if (forced)
-      chooseForced(mixer, entry, *forced);
+      chooseForced(mixer, entry, *forced, obstacles);
+    else if (!obstacles.toChunks.empty())
+      chooseWithoutChunks(mixer, entry, target, obstacles);
     else
       chooseCheapest(mixer, entry, target, state);
+  }
+
+  /// Why a recurrence has no kernel of a form but the time loop; empty where it
+  /// has one.
+  struct Obstacles {
+    std::string toChunks, toScan;
+
+    /// "by step or scan"
+    std::string kernels() const {
+      if (toChunks.empty())
+        return toScan.empty() ? "by step, scan, chunkwise or quadratic"
+                              : "by step, chunkwise or quadratic";
+      return toScan.empty() ? "by step or scan" : "by step alone";
+    }
+  };
+
+  // A GPU's cores wait for one another at every token of a prompt, unless
+  // pieces of it go beside one another; the host's step is its fast form.
+  void chooseWithoutChunks(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                           tile::TargetAttr target,
+                           const Obstacles &obstacles) {
+    bool scans = obstacles.toScan.empty();
+    if (scans && !tile::isBitStable(getOperation())) {
+      set(mixer, seq::FormKind::Scan, 0);
+      return remark(mixer, entry,
+                    "scan, pieces of a sequence beside one another: no kernel "
+                    "takes chunks with '" +
+                        obstacles.toChunks + "'");
+    }
+    set(mixer, seq::FormKind::Step, 0);
+    if (scans)
+      return remarkOnFallback(mixer, entry,
+                              "step, for the same bits wherever a prompt is "
+                              "cut, instead of scan: no kernel takes chunks "
+                              "with '" +
+                                  obstacles.toChunks + "'");
+    std::string text =
+        "step, the one form with a kernel for '" + obstacles.toChunks + "'";
+    if (target.getDevice() == tile::Device::Nvptx)
+      return remarkOnFallback(mixer, entry, text);
+    remark(mixer, entry, text);
   }
 
   static void remark(seq::MixerOpInterface mixer, seq::EntryAttr entry,
@@ -255,7 +262,30 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // What was asked for, or as much of it as there are kernels for. A chunk
   // longer than the entry would never be full, and calls end on the chunk grid.
   void chooseForced(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-                    const Forced &forced) {
+                    const Forced &forced, const Obstacles &obstacles) {
+    bool asksForScan = forced.kind == seq::FormKind::Scan,
+         asksForStep = forced.kind == seq::FormKind::Step;
+    bool hasNone = asksForScan    ? !obstacles.toScan.empty()
+                   : !asksForStep ? !obstacles.toChunks.empty()
+                                  : false;
+    if (hasNone) {
+      // What is nearest: pieces are the chunks of a scan.
+      bool scans = !asksForScan && obstacles.toScan.empty();
+      set(mixer, scans ? seq::FormKind::Scan : seq::FormKind::Step, 0);
+      return remarkOnFallback(
+          mixer, entry,
+          Twine(scans ? "scan" : "step") + " instead of " + nameOf(forced) +
+              ", since kernels compute this recurrence " + obstacles.kernels() +
+              ": " +
+              (asksForScan
+                   ? obstacles.toScan
+                   : "none takes chunks with '" + obstacles.toChunks + "'"));
+    }
+    if (asksForScan || asksForStep) {
+      set(mixer, forced.kind, 0);
+      return remark(mixer, entry,
+                    Twine(stringifyFormKind(forced.kind)) + ", as asked");
+    }
     seq::LinearAttr linear = mixer.getStructure().getLinear();
     int64_t most = mostChunkTokens(linear);
     if (forced.kind == seq::FormKind::Quadratic && entry.getRows() > most) {
@@ -359,13 +389,20 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     // bits would depend on its entry.
     if (costs.back().refusal.empty())
       costs.back().refusal = "if asked for";
-    // Two elements are combined up the tree and down again, each a product and
-    // a sum of products; states of all tokens are written and read.
-    if (!corrects)
-      costs.push_back({seq::FormKind::Scan, 0,
-                       6 * elements / target.getStepRate() +
-                           8 * elements / kStateBytesPerCycle,
-                       "without a kernel"});
+    if (corrects)
+      return costs;
+    // Pieces wait beside one another.
+    constexpr int64_t kPieceTokens = 8, kMostBeside = 8;
+    double beside =
+        double(std::clamp<int64_t>(rows / kPieceTokens, 1, kMostBeside));
+    Cost scan = {seq::FormKind::Scan, 0,
+                 double(kScanLaunches) * 5 * elements / target.getStepRate() +
+                     waits / beside};
+    if (!scanObstacle(linear, target.getDevice()).empty())
+      scan.refusal = "without a kernel";
+    else
+      scan.refusal = "if asked for";
+    costs.push_back(scan);
     return costs;
   }
 };

@@ -128,7 +128,7 @@ def SpecializeEntriesPass : Pass<"seq-specialize-entries", "::mlir::ModuleOp"> {
 }
 
 def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
-  let summary = "Choose step, chunkwise or quadratic for every mixer";
+  let summary = "Choose step, chunkwise, quadratic or scan for every mixer";
   let description = [{
     Sets `form` on each mixer of each entry. Decode has one token per sequence and
     takes the step. In prefill the cheaper of a fused time loop (5 K V FLOPs per
@@ -139,17 +139,17 @@ def ChooseFormsPass : Pass<"seq-choose-forms", "::mlir::ModuleOp"> {
     cut. On a GPU both count what they wait for, too: memory, barriers and products that
     add to one another, once for a token or for a chunk; chunks that would spill are for
     the asking (passes/kernel_facts/ChunkKernels.h). All tokens of
-    an entry as one block are for the asking: shorter chunks cost less. A scan over
-    pairs of tokens (6 K V FLOPs at `step_rate`, and 8 bytes for every element of
-    every token's state, 32 of them a cycle) has no kernel. Each choice is a remark
-    with the costs of all.
+    an entry as one block are for the asking: shorter chunks cost less. What has no
+    chunks is a scan on a GPU, unless bits must be stable: pieces of a sequence beside
+    one another, which take two time loops. Where there are chunks a scan is for the
+    asking. Each choice is a remark with the costs of all.
 
     Needs: `tile.target` on the module.
     Keeps: everything but the attribute.
     Not done: a retrieval is always computed by candidates, whatever the form asked
     for. What is neither linear nor a retrieval has one form, the step; for a class
     `opaque` a remark names the op that keeps it from being linear. Structures
-    without a chunkwise kernel take the step, with a remark.
+    without a kernel for chunks or for a scan take the step, with a remark.
 
     Example: test/passes/seq/choose-forms.mlir
   }];

@@ -4,6 +4,7 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 #include "passes/seq_to_tile/builders/linear/ChunkItems.h"
+#include "passes/seq_to_tile/builders/linear/StepItems.h"
 #include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
 using namespace mlir;
@@ -27,7 +28,9 @@ KernelSizes KernelSizes::of(seq::KernelOp kernel, const CallContext &call) {
     if (mixerClass != seq::MixerClass::Linear || !mixer.getFormAttr())
       continue;
     sizes.chunk = chunkOf(mixer, call);
-    sizes.pieces = piecesOf(mixer, call);
+    sizes.pieces = mixer.getFormAttr().getKind() == seq::FormKind::Scan
+                       ? scanPiecesOf(mixer, call)
+                       : piecesOf(mixer, call);
   }
   return sizes;
 }

@@ -11,18 +11,20 @@ using namespace effc;
 
 namespace {
 /// How a kernel of a linear mixer computes it, the most special way first.
-enum class Way { Chunks, Step, AsWritten };
+enum class Way { Chunks, Scan, Step, AsWritten };
 
 StringRef nameOf(Way way) {
   switch (way) {
   case Way::Chunks:
     return "chunks of tokens";
+  case Way::Scan:
+    return "scan";
   case Way::Step:
     return "step";
   case Way::AsWritten:
     return "step as it is written";
   }
-  llvm_unreachable("a way is one of three");
+  llvm_unreachable("a way is one of four");
 }
 
 seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
@@ -37,23 +39,27 @@ seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
 /// tiles cannot say, what is left as well. An op's own token map is said in
 /// every form that covers its structure.
 SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
-  Way chosen = mixer.getFormAttr().getKind() == seq::FormKind::Step
-                   ? Way::Step
-                   : Way::Chunks;
+  seq::FormKind form = mixer.getFormAttr().getKind();
+  Way chosen = form == seq::FormKind::Step   ? Way::Step
+               : form == seq::FormKind::Scan ? Way::Scan
+                                             : Way::Chunks;
   if (!isa<seq::RecurrenceOp>(mixer))
     return {chosen};
   if (chosen == Way::Step)
     return {Way::Step, Way::AsWritten};
-  return {Way::Chunks, Way::Step, Way::AsWritten};
+  return {chosen, Way::Step, Way::AsWritten};
 }
 
 void remarkOnPieces(seq::MixerOpInterface mixer, const CallContext &call) {
   const KernelSizes &sizes = call.sizes;
-  emitRemark(mixer.getLoc())
-      << "a call's only sequence in " << sizes.pieces
-      << " pieces: " << ChunkItems::of(mixer, sizes.chunk).count()
-      << " items of " << call.entry.getRows() / sizes.chunk
-      << " chunks leave most of " << call.cores << " cores idle";
+  InFlightDiagnostic remark = emitRemark(mixer.getLoc());
+  remark << "a call's only sequence in " << sizes.pieces << " pieces: ";
+  if (mixer.getFormAttr().getKind() == seq::FormKind::Scan)
+    remark << call.entry.getRows() << " tokens one after another";
+  else
+    remark << ChunkItems::of(mixer, sizes.chunk).count() << " items of "
+           << call.entry.getRows() / sizes.chunk << " chunks";
+  remark << " leave most of " << call.cores << " cores idle";
 }
 
 LogicalResult build(KernelBuilder &k, Way way) {
@@ -108,9 +114,17 @@ LogicalResult build(KernelBuilder &k, Way way) {
   if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
     return core->emitOpError("has no kernel: no builder covers class ")
            << stringifyMixerClass(mixer.getStructure().getMixerClass());
-  return way == Way::Chunks ? buildRecurrenceChunk(k)
-         : way == Way::Step ? buildRecurrenceStep(k)
-                            : buildWrittenStep(k);
+  switch (way) {
+  case Way::Chunks:
+    return buildRecurrenceChunk(k);
+  case Way::Scan:
+    return buildRecurrenceScan(k);
+  case Way::Step:
+    return buildRecurrenceStep(k);
+  case Way::AsWritten:
+    return buildWrittenStep(k);
+  }
+  llvm_unreachable("a way is one of four");
 }
 } // namespace
 
@@ -126,7 +140,7 @@ LogicalResult effc::buildInAWay(std::optional<KernelBuilder> &builder,
       call.sizes = KernelSizes::of(kernel, call);
     }
     builder.emplace(kernel, call, b, name);
-    if (way == Way::Chunks && call.sizes.pieces > 1)
+    if (call.sizes.pieces > 1)
       remarkOnPieces(mixer, call);
     if (i + 1 == ways.size())
       return success(succeeded(build(*builder, way)) && !builder->isBroken());
@@ -169,6 +183,9 @@ Follower effc::followerOf(KernelBuilder &first) {
   if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
     return {buildWindowAppend, "_append"};
   if (mixer && first.getContext().sizes.pieces > 1)
-    return {buildRecurrencePieces, "_pieces"};
+    return {mixer.getFormAttr().getKind() == seq::FormKind::Scan
+                ? buildScanOutputs
+                : buildRecurrencePieces,
+            "_pieces"};
   return {};
 }

@@ -46,6 +46,11 @@ mlir::LogicalResult buildRingRow(KernelBuilder &k);
 mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
 /// A mixer of class linear, token by token (RecurrenceStep.cpp).
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
+/// A mixer of class linear as a scan: what pieces of sequences do to the state,
+/// or where nothing is cut buildRecurrenceStep (RecurrenceScan.cpp).
+mlir::LogicalResult buildRecurrenceScan(KernelBuilder &k);
+/// What pieces give, behind its kernel (RecurrenceScan.cpp).
+mlir::LogicalResult buildScanOutputs(KernelBuilder &k);
 /// A mixer of class linear, chunk by chunk (RecurrenceChunk.cpp).
 mlir::LogicalResult buildRecurrenceChunk(KernelBuilder &k);
 /// What pieces give, behind the kernel that has found what each does to the

@@ -2,6 +2,7 @@
 // RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s --check-prefix=STABLE
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise:24 2>&1 | FileCheck %s --check-prefix=CHUNKS
 // RUN: effc-opt %s --seq-choose-forms=force=quadratic 2>&1 | FileCheck %s --check-prefix=QUADRATIC
+// RUN: effc-opt %s --seq-choose-forms=force=scan 2>&1 | FileCheck %s --check-prefix=SCAN
 
 // A GPU takes chunks of decays per key channel and of rank-one corrections.
 // K, V = 32, 64: a time loop takes 5 * 2048 / 60 = 171 cycles and waits for 600, with a
@@ -17,20 +18,26 @@
 
 module attributes {tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072>} {
+// A scan takes two time loops, whose pieces wait beside one another: six of 8 tokens,
+// 2 * 171 + 600 / 6.
 // All 48 tokens as one block have six halvings, 61440 FLOPs and 205 cycles, or a system of
 // 69504 FLOPs in all, 232 cycles; no scan covers a correction.
-// FREE: remark: form in prefill_48: chunkwise of 16, 224 cycles per token and head; others would take 771 (step), 267 (quadratic, if asked for), 717 (scan, without a kernel)
+// FREE: remark: form in prefill_48: chunkwise of 16, 224 cycles per token and head; others would take 771 (step), 267 (quadratic, if asked for), 441 (scan, if asked for)
 // FREE: remark: form in prefill_48: chunkwise of 16, 237 cycles per token and head; others would take 839 (step), 314 (quadratic, if asked for)
-// STABLE: remark: form in prefill_48: step, 771 cycles per token and head, for the same bits wherever a prompt is cut; others would take 224 (chunkwise of 16), 267 (quadratic, if asked for), 717 (scan, without a kernel)
+// STABLE: remark: form in prefill_48: step, 771 cycles per token and head, for the same bits wherever a prompt is cut; others would take 224 (chunkwise of 16), 267 (quadratic, if asked for), 441 (scan, if asked for)
 // STABLE: remark: form in prefill_48: step, 839 cycles per token and head, for the same bits wherever a prompt is cut; others would take 237 (chunkwise of 16), 314 (quadratic, if asked for)
 // Sums before and behind a token's own decay at once leave room for 16 tokens, and
 // for heads of many values; more than 256 key channels fill a block.
 // FREE: remark: form in prefill_48: chunkwise of 16, 388 cycles per token and head; others would take 839 (step), 785 (quadratic, without a kernel)
 // FREE: remark: fallback: form in prefill_48: step, the one form with a kernel for 'low_rank = undecayed_state and heads of 32 x 32'
-// FREE: remark: fallback: form in prefill_48: step, the one form with a kernel for 'key channels = 264'
+// FREE: remark: form in prefill_48: scan, pieces of a sequence beside one another: no kernel takes chunks with 'key channels = 264'
+// STABLE: remark: fallback: form in prefill_48: step, for the same bits wherever a prompt is cut, instead of scan: no kernel takes chunks with 'key channels = 264'
 // CHUNKS-COUNT-2: remark: form in prefill_48: chunkwise of 24, as asked
 // CHUNKS: remark: fallback: form in prefill_48: chunkwise of 16 instead of 24, which is more than a kernel takes
 // CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise of 24, since kernels compute this recurrence by step alone: none takes chunks with 'low_rank = undecayed_state and heads of 32 x 32'
+// CHUNKS: remark: fallback: form in prefill_48: scan instead of chunkwise of 24, since kernels compute this recurrence by step or scan: none takes chunks with 'key channels = 264'
+// SCAN: remark: form in prefill_48: scan, as asked
+// SCAN-COUNT-2: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step, chunkwise or quadratic: with 'low_rank = {{[a-z_]*}}' pieces would hand on matrices
 // QUADRATIC-COUNT-2: remark: form in prefill_48: quadratic, as asked
 // QUADRATIC: remark: fallback: form in prefill_48: step instead of quadratic, since no kernel takes more than 16 tokens at once with 'low_rank = undecayed_state'
 

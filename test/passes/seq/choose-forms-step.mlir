@@ -3,12 +3,11 @@
 // RUN: effc-opt %s --seq-choose-forms=force=chunkwise:16 2>&1 | FileCheck %s --check-prefixes=FORCED,CHUNKS
 
 // Structures that have kernels for the step alone: the remark names the field.
-// A state of 1 x 5 has 20 bytes.
 
 module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
                                               step_rate = 16, dot_rate = 20, state_bytes = 32768>} {
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'decay = value'
-// SCAN: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step alone: a scan would write and read the 20 bytes of a head's state for every token, which the time loop keeps in registers and the first caches
+// SCAN: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step alone: the host's threads have heads and channels enough, and a scan looks at each token twice
 // CHUNKS: remark: fallback: form in prefill_48: step instead of chunkwise of 16, since kernels compute this recurrence by step alone: none takes chunks with 'decay = value'
 // FREE: remark: form in prefill_48: step, the one form with a kernel for 'low_rank = decayed_state'
 // CHUNKS: none takes chunks with 'low_rank = decayed_state'

@@ -9,7 +9,7 @@
 // a chunk of C (4 * 2048 + C * (96 + 40)) / 20: 518 for 16; 32 and 64 do not divide 48.
 // Small: K, V = 3, 5. A step takes 75 / 16 = 4.7 cycles, a chunk of 16 (60 + 768) / 20 = 41.
 // All 48 tokens as one block take (4 * 2048 + 48 * (96 + 40)) / 20 = 736 and 118, a scan
-// 6 * 2048 / 16 + 8 * 2048 / 32 = 1280 and 9.
+// two time loops.
 // Of the default chunk, 64, the most that divides 48 rows is 48.
 
 module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16,
@@ -22,8 +22,7 @@ module attributes {tile.target = #tile.target<host, bit_stable = true, vector = 
 // QUADRATIC: remark: form in decode_2: step, since each sequence has one token
 // CHUNKS: remark: form in prefill_48: chunkwise of 24, as asked
 // DEFAULT: remark: form in prefill_48: chunkwise of 48, as asked
-// A state of 3 x 5 has 60 bytes.
-// SCAN: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step, chunkwise or quadratic: a scan would write and read the 60 bytes of a head's state for every token, which the time loop keeps in registers and the first caches
+// SCAN: remark: fallback: form in prefill_48: step instead of scan, since kernels compute this recurrence by step, chunkwise or quadratic: the host's threads have heads and channels enough, and a scan looks at each token twice
 
 // CHECK-LABEL: func.func @prefill_48
 // CHUNKS-LABEL: func.func @prefill_48

@@ -5,8 +5,6 @@
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
-#include <utility>
-
 using namespace mlir;
 using namespace effc;
 
@@ -16,6 +14,23 @@ Value effc::emitExp(OpBuilder &builder, Location loc, Value x) {
 
 /// Elements of a state that the threads of a block can hold in registers.
 static constexpr int64_t kMostStateOnGpu = 16384;
+
+ItemColumns ItemColumns::of(seq::LinearAttr linear, int64_t keys,
+                            int64_t values, int64_t most, bool isGpu) {
+  // The normaliser's sum and a maximum per head belong to all value channels.
+  bool isShared = linear.getNormaliser() != seq::Normaliser::None ||
+                  linear.getStabiliser() != seq::Stabiliser::None;
+  bool isPerValue = linear.getDecay() == seq::DecayAxis::Value ||
+                    linear.getDecay() == seq::DecayAxis::KeyAndValue;
+  bool areIndependent = !isShared || isPerValue;
+  bool isTooLarge = isGpu && keys * values > kMostStateOnGpu;
+  if (isGpu)
+    most = std::min(most, std::max<int64_t>(kMostStateOnGpu / keys, 8));
+  if (most <= 0 || !(areIndependent || isTooLarge))
+    return {values, 1, 1};
+  int64_t block = blockOf(values, most), blocks = values / block;
+  return {block, areIndependent ? blocks : 1, areIndependent ? 1 : blocks};
+}
 
 // The item's part of a state of shape H, ... with channels as `letters` say.
 static ItemState stateOf(KernelBuilder &k, seq::MixerOpInterface mixer,
@@ -56,20 +71,11 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   r.result = stateful.getTokenResults()[0];
 
-  // The normaliser's sum and a maximum per head belong to all value channels.
-  bool shared = linear.getNormaliser() != seq::Normaliser::None ||
-                linear.getStabiliser() != seq::Stabiliser::None;
-  bool independent = !shared || r.map.getQuantities().valueLogDecay;
-  bool tooLarge =
-      k.isGpu() && r.map.keyChannels * r.map.valueChannels > kMostStateOnGpu;
-  if (k.isGpu())
-    valueBlock = std::min(
-        valueBlock, std::max<int64_t>(kMostStateOnGpu / r.map.keyChannels, 8));
-  if (valueBlock > 0 && (independent || tooLarge))
-    r.map.setValueBlock(blockOf(r.map.valueChannels, valueBlock));
-  int64_t blocks = r.map.valueChannels / r.map.getValueBlock();
-  if (!independent)
-    r.blocksInside = std::exchange(blocks, 1);
+  ItemColumns columns = ItemColumns::of(
+      linear, r.map.keyChannels, r.map.valueChannels, valueBlock, k.isGpu());
+  r.map.setValueBlock(columns.block);
+  r.blocksInside = columns.inside;
+  int64_t blocks = columns.items;
   blocks += transitionBlocks;
   int64_t each = r.map.heads * blocks;
   k.setItems(tile::Count::Segments, 1, each * pieces);

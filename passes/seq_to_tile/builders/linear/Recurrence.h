@@ -51,6 +51,18 @@ struct Recurrence {
                              mlir::Value rows = {}, int64_t chunk = 1);
 };
 
+/// How the value channels of a head are cut.
+struct ItemColumns {
+  int64_t block;  ///< that are computed at once
+  int64_t items;  ///< that share a head
+  int64_t inside; ///< blocks that an item passes over, one after another
+
+  /// Into blocks of at most `most` (0: not at all) where nothing is shared
+  /// between them, on a GPU of what its threads can hold.
+  static ItemColumns of(seq::LinearAttr linear, int64_t keys, int64_t values,
+                        int64_t most, bool isGpu);
+};
+
 /// Sets the kernel's items, for one token after another or for chunks of them;
 /// value channels are cut into blocks of at most `valueBlock` (0: not at all)
 /// where nothing is shared between them, and segments into at most `pieces`.

@@ -34,6 +34,7 @@
 #include "passes/seq_to_tile/builders/linear/ChunkDecays.h"
 #include "passes/seq_to_tile/builders/linear/ChunkItems.h"
 #include "passes/seq_to_tile/builders/linear/PieceMemory.h"
+#include "passes/seq_to_tile/builders/linear/SegmentPieces.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -64,8 +65,6 @@ private:
   FailureOr<std::pair<Value, Value>> emitChunks(Value from, Value to,
                                                 Value state);
   void convolveValues(seq::MixerOpInterface mixer);
-  void findPiece();
-  Value place(Value piece) { return k.add(firstPlace, piece); }
   Value startOfPiece();
   LogicalResult buildStates();
   LogicalResult buildOutputs();
@@ -96,11 +95,8 @@ private:
   Part part;
   int64_t chunk;
   ChunkTiles tiles;
-  int64_t most; ///< of pieces
   Value offset, end, chunks;
-  // Of a segment in pieces: how many it has, where the first one's place is,
-  // and its own chunks.
-  Value pieces, firstPlace, fromChunk, toChunk;
+  SegmentPieces pieces; ///< of a segment that is cut, in chunks
   std::optional<PieceMemory> memory;
   std::optional<ConvolvedRows> values; ///< where they are convolved here
 };
@@ -115,7 +111,7 @@ ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
                          Recurrence &r, Part part, int64_t most,
                          int64_t transitionBlocks)
     : k(k), b(k.ops()), r(r), part(part), chunk(k.getContext().sizes.chunk),
-      tiles(k, r, chunk), most(most) {
+      tiles(k, r, chunk) {
   // The first chunk begins inside the grid where the segment does.
   offset = isQuadratic(mixer) ? k.index(0)
                               : k.divide(r.segment.getStart(), chunk).second;
@@ -125,7 +121,7 @@ ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
   convolveValues(mixer);
   if (part == Part::All)
     return;
-  findPiece();
+  pieces = SegmentPieces::of(k, r, most, chunks);
   seq::ShortConvolutionOp convolution = convolutionIn(k);
   memory.emplace(tiles, r, most, transitionBlocks,
                  convolution ? convolution.getTail().getType().getDimSize(0)
@@ -325,20 +321,6 @@ FailureOr<std::pair<Value, Value>> ChunkKernel::emitChunks(Value from, Value to,
                    next->second ? Value(loop.getResult(1)) : Value());
 }
 
-// There are `most` places for pieces, which the segments of the call share;
-// where these are more, each is one piece and has no place. A piece is so many
-// whole chunks.
-void ChunkKernel::findPiece() {
-  Value segments = tile::CountOp::create(b, k.loc(), tile::Count::Segments);
-  Value share = arith::DivUIOp::create(b, k.loc(), k.index(most), segments);
-  pieces = arith::MaxSIOp::create(b, k.loc(), share, k.index(1));
-  firstPlace = arith::MulIOp::create(b, k.loc(), r.sequence, pieces);
-  Value rounded = k.add(chunks, k.sub(pieces, k.index(1)));
-  Value each = arith::DivUIOp::create(b, k.loc(), rounded, pieces);
-  fromChunk = k.min(arith::MulIOp::create(b, k.loc(), r.piece, each), chunks);
-  toChunk = k.min(k.add(fromChunk, each), chunks);
-}
-
 Value ChunkKernel::sum(Value x, Value y) {
   auto type = dyn_cast<tile::TileType>(x.getType());
   if (!type)
@@ -372,64 +354,51 @@ Value ChunkKernel::startOfPiece() {
 // the first one from what the sequence has; the last one's place keeps that,
 // since the slot is written while others begin.
 LogicalResult ChunkKernel::buildStates() {
-  Value one = k.index(1), last = k.sub(pieces, one);
-  Value inPieces = k.compare(arith::CmpIPredicate::sgt, pieces, one);
-  Value isLast = k.compare(arith::CmpIPredicate::eq, r.piece, last);
-  Value isFirst = k.compare(arith::CmpIPredicate::eq, r.piece, k.index(0));
-  Value isEnd = arith::OrIOp::create(b, k.loc(), isFirst, isLast);
+  PieceToKeep kept = PieceToKeep::of(k, r, pieces);
   Value never = arith::ConstantOp::create(b, k.loc(), b.getBoolAttr(false));
+  Value last = pieces.last(k);
   // The pieces at either end have no matrix.
-  if (r.isTransition)
-    inPieces =
-        k.either(arith::AndIOp::create(b, k.loc(), r.isTransition, isEnd),
-                 never, inPieces);
-  Value begins = arith::AndIOp::create(b, k.loc(), inPieces, isEnd);
-  Value adds = arith::AndIOp::create(
-      b, k.loc(), inPieces,
-      k.compare(arith::CmpIPredicate::slt, r.piece, last));
-  Value isThere = arith::AndIOp::create(
-      b, k.loc(), inPieces,
-      k.compare(arith::CmpIPredicate::slt, r.piece, pieces));
+  if (r.isTransition) {
+    Value isNone =
+        arith::AndIOp::create(b, k.loc(), r.isTransition, kept.begins);
+    kept.begins = k.either(isNone, never, kept.begins);
+    kept.to = k.either(isNone, pieces.from, kept.to);
+    kept.isThere = k.either(isNone, never, kept.isThere);
+  }
   Value state =
-      k.where(begins, startOfPiece(), [&] { return r.load(k, r.matrix); });
-  auto found = emitChunks(fromChunk, k.either(adds, toChunk, fromChunk), state);
+      k.where(kept.begins, startOfPiece(), [&] { return r.load(k, r.matrix); });
+  auto found = emitChunks(pieces.from, kept.to, state);
   if (failed(found))
     return failure();
-  k.when(isThere,
-         [&] { memory->keep(place(r.piece), found->first, found->second); });
+  k.when(kept.isThere, [&] {
+    memory->keep(pieces.place(k, r.piece), found->first, found->second);
+  });
   if (!values)
     return success();
-  Value keepsTail = arith::AndIOp::create(b, k.loc(), isThere, isLast);
+  Value keepsTail =
+      arith::AndIOp::create(b, k.loc(), kept.isThere, kept.isLast);
   if (r.isTransition)
     keepsTail = k.either(r.isTransition, never, keepsTail);
-  k.when(keepsTail, [&] { values->copyTail(memory->tailOf(place(last))); });
+  k.when(keepsTail,
+         [&] { values->copyTail(memory->tailOf(pieces.place(k, last))); });
   return success();
 }
 
 LogicalResult ChunkKernel::buildOutputs() {
-  Value zero = k.index(0), one = k.index(1);
-  Value alone = k.compare(arith::CmpIPredicate::eq, pieces, one);
-  Value isFirst = k.compare(arith::CmpIPredicate::eq, r.piece, zero);
-  Value isThere = k.compare(arith::CmpIPredicate::slt, fromChunk, toChunk);
-  // What is before the first piece is at the last one's place.
-  Value from = k.either(isFirst, k.sub(pieces, one), zero);
-  Value to = k.either(isFirst, pieces, r.piece);
-  Value reads = arith::AndIOp::create(
-      b, k.loc(), isThere, k.compare(arith::CmpIPredicate::sgt, pieces, one));
-  Value state = memory->sum(place(from), place(k.either(reads, to, from)));
+  PieceStart start = PieceStart::of(k, r, pieces, chunks);
+  Value state = memory->sum(start.from, start.to);
   if (values) {
-    ConvolvedRows::Copy tail = memory->tailOf(place(k.sub(pieces, one)));
-    tail.isKept = k.compare(arith::CmpIPredicate::sgt, pieces, one);
+    ConvolvedRows::Copy tail = memory->tailOf(pieces.place(k, pieces.last(k)));
+    tail.isKept =
+        k.compare(arith::CmpIPredicate::sgt, pieces.count, k.index(1));
     values->setCopy(tail);
   }
   // A segment in one piece has its own slot to itself.
-  Value whole = arith::AndIOp::create(b, k.loc(), alone, isFirst);
-  state = k.where(whole, state, [&] { return r.load(k, r.matrix); });
-  auto found = emitChunks(fromChunk, toChunk, state);
+  state = k.where(start.isWhole, state, [&] { return r.load(k, r.matrix); });
+  auto found = emitChunks(pieces.from, pieces.to, state);
   if (failed(found))
     return failure();
-  Value reachesEnd = k.compare(arith::CmpIPredicate::eq, toChunk, chunks);
-  k.when(arith::AndIOp::create(b, k.loc(), isThere, reachesEnd), [&] {
+  k.when(start.reachesEnd, [&] {
     r.store(k, r.matrix, found->first);
     if (values)
       values->storeTail();
