@@ -12,8 +12,9 @@ int64_t effc::singleRowStep(int64_t inner) {
   return step >= 64 || step == inner ? step : 0;
 }
 
-bool effc::isSingleRow(seq::EntryAttr entry, bool bitStable, int64_t inner) {
-  return !bitStable && entry.getRows() == 1 && singleRowStep(inner) > 0;
+bool effc::areSingleRows(seq::EntryAttr entry, bool bitStable, int64_t inner,
+                         int64_t most) {
+  return !bitStable && entry.getRows() <= most && singleRowStep(inner) > 0;
 }
 
 bool effc::ownsOutputs(seq::LinearOp product) {

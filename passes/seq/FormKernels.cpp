@@ -71,21 +71,27 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     }
   }
 
-  // A norm of whole rows whose users are products that can take it in.
+  // A norm of whole rows whose users are products that can take it in, and which
+  // is worth less than a launch to all of them.
   static bool isPrologue(Operation *norm) {
     auto gated = dyn_cast<seq::GatedRmsNormOp>(norm);
     if (!(gated ? gated.getGroups() == 1 : isa<seq::RmsNormOp>(norm)) ||
         norm->use_empty())
       return false;
-    return llvm::all_of(norm->getUsers(), [&](Operation *user) {
+    int64_t terms = 0;
+    for (Operation *user : norm->getUsers()) {
       auto product = dyn_cast<seq::LinearOp>(user);
-      return product && product.getX() == norm->getResult(0) &&
-             ownsOutputs(product);
-    });
+      if (!product || product.getX() != norm->getResult(0) ||
+          !ownsOutputs(product))
+        return false;
+      DenseShape shape = DenseShape::of(product);
+      terms += shape.outputs * shape.inner;
+    }
+    return terms <= mostNormedTerms(/*isGated=*/bool(gated));
   }
 
-  // Each product gets a norm of its own: a launch costs more than the row read
-  // again by every item.
+  // Each product gets a norm of its own: where products are small, a launch costs
+  // more than the row read again by every item.
   void repeatNorms(Block &block) {
     for (Operation &norm : llvm::make_early_inc_range(block)) {
       if (!isa<seq::RmsNormOp, seq::GatedRmsNormOp>(norm) || !isPrologue(&norm))

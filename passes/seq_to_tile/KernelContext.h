@@ -30,8 +30,8 @@ struct ResultPlace {
 /// What an item of a product of buildDense computes at once.
 struct DenseTile {
   int64_t rows = 0, outputs = 0;
-  /// Of a single row without tensor cores: terms of its sums that are taken at
-  /// once; 0: rows are a matrix.
+  /// Of rows that are taken one by one, without tensor cores: terms of their sums
+  /// that are taken at once; 0: rows are a matrix.
   int64_t singleRowStep = 0;
   /// Whether an item passes over all rows of the call, on the host.
   bool passesRows = false;

@@ -10,7 +10,7 @@ namespace effc {
 /// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
 /// (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
-/// The tile of a product of buildDense, for `KernelSizes`.
+/// The tile of a product of buildDense, for `KernelSizes` (DenseTiles.cpp).
 DenseTile denseTileOf(mlir::Operation *op, const CallContext &call);
 /// The largest number of each row, which lies in memory (Best.cpp).
 mlir::LogicalResult buildBest(KernelBuilder &k);

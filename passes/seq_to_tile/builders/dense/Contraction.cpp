@@ -5,24 +5,37 @@
 using namespace mlir;
 using namespace effc;
 
-// Pieces of tensor cores, and the longest step: three stages of 64 x 64 f32 of
-// both operands are 96 KiB.
-static constexpr int64_t kPiece = 16, kLongestStep = 64, kStages = 3;
+// Pieces of tensor cores, and how far loads are ahead.
+static constexpr int64_t kPiece = 16, kStages = 3;
+/// A contraction up to so many terms may be one step.
+static constexpr int64_t kShort = 256;
 
 // The longest step that divides the contraction, in whole pieces if there is
 // one; a short contraction without is one step.
-static int64_t stepOf(int64_t extent) {
+static int64_t stepOf(int64_t extent, int64_t longest) {
   int64_t best = 1;
-  for (int64_t step = 1; step <= kLongestStep; ++step)
+  for (int64_t step = 1; step <= longest; ++step)
     if (extent % step == 0 && (step % kPiece == 0 || best % kPiece != 0))
       best = step;
-  return best < kPiece && extent <= 4 * kLongestStep ? extent : best;
+  return best < kPiece && extent <= kShort ? extent : best;
 }
 
-Contraction Contraction::of(const KernelContext &context, int64_t extent) {
+Contraction Contraction::of(const KernelContext &context, int64_t extent,
+                            int64_t longest) {
   if (!context.isGpu())
     return {extent, extent, 1};
-  return {extent, stepOf(extent), kStages};
+  return {extent, stepOf(extent, longest), kStages};
+}
+
+Contraction Contraction::ofFewRows(const KernelContext &context,
+                                   int64_t extent) {
+  constexpr int64_t kRowBytes = 512;
+  int64_t bytes = areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4;
+  Contraction usual = of(context, extent);
+  // A row has the bits that it has among others as long as steps are whole pieces.
+  if (usual.step % kPiece != 0)
+    return usual;
+  return of(context, extent, kRowBytes / bytes);
 }
 
 Value effc::contract(KernelBuilder &k, const Contraction &contraction,

@@ -12,7 +12,15 @@ namespace effc {
 struct Contraction {
   int64_t extent, step, stages;
 
-  static Contraction of(const KernelContext &context, int64_t extent);
+  /// The longest step of a GPU: three stages of 64 x 64 f32 of both operands are
+  /// 96 KiB.
+  static constexpr int64_t kStep = 64;
+
+  static Contraction of(const KernelContext &context, int64_t extent,
+                        int64_t longest = kStep);
+  /// Of a piece's rows, whose item waits for each step, so that longer ones cost
+  /// less: three stages of 16 rows and 32 outputs are 72 KiB.
+  static Contraction ofFewRows(const KernelContext &context, int64_t extent);
 };
 
 /// acc + a b^T, with a rounded to `digits` where b lies in panels (else null). `load`

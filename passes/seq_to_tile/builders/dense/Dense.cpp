@@ -26,11 +26,8 @@
 #include "passes/seq_to_tile/builders/dense/Draw.h"
 #include "passes/seq_to_tile/builders/dense/OutputUpdates.h"
 
-#include "dialects/storage/Panels.h"
 #include "dialects/tile/Distribution.h"
-#include "dialects/tile/units/Units.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <optional>
@@ -39,98 +36,9 @@
 using namespace mlir;
 using namespace effc;
 
-static constexpr int64_t kRowTile = 4;
-// On a GPU: tiles of several pieces of tensor cores.
-static constexpr int64_t kGpuTile = 64;
-
-// On the host two panels of weights: rows of digits come from the second cache for
-// every item, and so are read half as often as for one.
-static constexpr int64_t kPanelOutputs = 2 * storage::kPanelRows;
-
-// Whether items pass over rows, a tile at a time.
-static bool passesRows(const CallContext &call) {
-  return !call.isGpu() && (call.kind == seq::EntryKind::Prefill ||
-                           call.entry.getRows() > kRowTile);
-}
-
-// A single row on a GPU: elements of the weight that an item takes at once, 32
-// for each of 128 threads.
-static constexpr int64_t kRowElements = 4096;
-
-// How a single row passes over its contraction; 0 where a row has to have the
-// bits that it has among others.
-static int64_t stepOfSingleRow(const CallContext &call, int64_t inner) {
-  bool single = call.isGpu() && isSingleRow(call.entry, call.bitStable, inner);
-  return single ? singleRowStep(inner) : 0;
-}
-
-static int64_t rowTile(const CallContext &call) {
-  int64_t rows = call.entry.getRows();
-  if (call.isGpu())
-    return std::min<int64_t>(llvm::alignTo(rows, tile::kPieceRows), kGpuTile);
-  return passesRows(call) ? kRowTile : rows;
-}
-
 // Whether only the largest of a row's outputs is wanted.
 static bool endsInChoice(KernelBuilder &k) {
   return !k.getSourceBody().getOps<seq::BestOp>().empty();
-}
-
-// Of the tiles that a unit offers the largest that leaves no core without an
-// item.
-static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
-                                            const CallContext &call,
-                                            const DenseShape &shape) {
-  int64_t rows = call.entry.getRows();
-  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo)))
-    if (rows >= tile.rows && shape.outputs >= tile.columns &&
-        shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
-                int64_t(llvm::divideCeil(shape.outputs, tile.columns)) >=
-            call.cores)
-      return DenseTile{tile.rows, std::min(shape.outputs, tile.columns)};
-  return std::nullopt;
-}
-
-// Whether a unit multiplies by weights of a type where they lie, a step of the
-// contraction in each of its rows.
-static bool takesWeights(tile::ProductUnit unit, Type stored, int64_t step,
-                         Type roundedTo) {
-  std::optional<tile::SharedRows> rows = unit.getOwnRows(stored);
-  return rows && rows->stride == step && unit.multiplies(stored, roundedTo);
-}
-
-// On the host few outputs per item keep its weights close to the core while
-// rows pass by, four at a time; with no more rows than that nothing passes, and
-// longer items cost less.
-DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
-  DenseShape shape = DenseShape::of(op);
-  int64_t outputs = shape.outputs, rows = rowTile(call);
-  if (int64_t step = stepOfSingleRow(call, shape.inner))
-    return {1,
-            std::min<int64_t>(outputs,
-                              llvm::bit_floor<uint64_t>(kRowElements / step)),
-            step};
-  if (call.isInPanels(op->getOperand(1)))
-    return {rows,
-            std::min<int64_t>(llvm::alignTo(outputs, storage::kPanelRows),
-                              kPanelOutputs),
-            0, passesRows(call)};
-  if (!call.isGpu()) {
-    bool passes = passesRows(call);
-    return {rows, std::min<int64_t>(outputs, passes ? 12 : 24), 0, passes};
-  }
-  // Of an entry's rows few are outputs.
-  if (rows == kGpuTile && call.lead == tile::Count::Rows) {
-    Type stored =
-        cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
-    int64_t step = Contraction::of(call, shape.inner).step;
-    for (tile::ProductUnit unit : call.units)
-      if (takesWeights(unit, stored, step, call.roundedTo))
-        if (std::optional<DenseTile> tile = tileForUnit(unit, call, shape))
-          return *tile;
-  }
-  return {rows,
-          std::min(outputs, rows > tile::kPieceRows ? kGpuTile : kGpuTile / 2)};
 }
 
 namespace {
@@ -185,7 +93,7 @@ public:
 
   /// Whether the kernel asks for what only a single row has.
   bool isUncovered() const {
-    return singleStep == 0 && (norm || !updates.isEmpty());
+    return (singleStep == 0 || tiles.rows > 1) && (norm || !updates.isEmpty());
   }
   /// Whether it asks for what has no code; a diagnostic says for what.
   bool isBroken() const { return updates.isBroken(); }
@@ -197,6 +105,8 @@ private:
   void placePart(Value number, seq::KeyScoresOp op);
   Value multiply(Value row, Value rows, bool firstPass);
   Value multiplySingleRow(Value row);
+  SmallVector<Value> multiplyRows(ArrayRef<Value> rows);
+  LogicalResult emitRowByRow(Value row, Value count);
   Box boxOfX(Value row, Value at, int64_t step);
   Box boxOfWeight(Value at, int64_t step);
   LogicalResult finish(Value row, Value rows, Value y);
@@ -307,10 +217,30 @@ LogicalResult Product::emitTile(Value count) {
   Value row = k.mul(tileNumber, tiles.rows);
   if (choice && choice->runsPerItem > 1)
     return chooseOverRuns(row);
+  if (singleStep > 0 && tiles.rows > 1)
+    return emitRowByRow(row, count);
   if (singleStep > 0)
     return finish(row, {}, multiplySingleRow(row));
   Value rows = k.min(k.sub(count, row), k.index(tiles.rows));
   return finish(row, rows, multiply(row, rows, /*firstPass=*/false));
+}
+
+// The rows from `row` on, of which a call has one at least. Those that it does not
+// have are the last one's numbers again, and nothing is stored of them.
+LogicalResult Product::emitRowByRow(Value row, Value count) {
+  Value last = k.sub(count, k.index(1));
+  SmallVector<Value> rows = {row};
+  for (int64_t i = 1; i < tiles.rows; ++i)
+    rows.push_back(k.min(k.add(row, k.index(i)), last));
+  for (auto [i, y] : llvm::enumerate(multiplyRows(rows))) {
+    LogicalResult done = success();
+    Value isThere = k.compare(arith::CmpIPredicate::slt,
+                              k.add(row, k.index(int64_t(i))), count);
+    k.when(isThere, [&] { done = finish(rows[i], {}, y); });
+    if (failed(done))
+      return failure();
+  }
+  return success();
 }
 
 // The product with each of the item's runs of outputs, as every other product
@@ -361,7 +291,7 @@ static Value from(KernelBuilder &k, Value begin, Value index) {
 
 Box Product::boxOfX(Value row, Value at, int64_t step) {
   Box box;
-  box.add(row, tiles.rows);
+  box.add(row, singleStep > 0 ? 1 : tiles.rows);
   box.add(part.block, 1);
   box.add(from(k, part.xColumn, at), step);
   return box;
@@ -376,7 +306,9 @@ Box Product::boxOfWeight(Value at, int64_t step) {
 }
 
 Value Product::multiply(Value row, Value rows, bool firstPass) {
-  auto contraction = Contraction::of(k.getContext(), inner);
+  auto contraction = tiles.rows > tile::kPieceRows
+                         ? Contraction::of(k.getContext(), inner)
+                         : Contraction::ofFewRows(k.getContext(), inner);
   Value zero = tile::SplatOp::create(k.ops(), k.loc(), accType, k.scalar(0));
   tile::TileType aType =
       k.blockType(tiles.rows, contraction.step, tile::Role::Operand);
@@ -397,8 +329,42 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   return contract(k, contraction, zero, load, digits);
 }
 
-// Each thread adds up its own part of every output, over all steps, before the
-// threads add up theirs; so it does with the squares of a row that is normed.
+// Each thread adds up its own part of every output of every row, over all steps,
+// before the threads add up theirs: of the weight it reads each element once.
+SmallVector<Value> Product::multiplyRows(ArrayRef<Value> rows) {
+  OpBuilder &b = k.ops();
+  tile::TileType wType =
+      k.blockType(tiles.outputs, singleStep, tile::Role::Accumulator);
+  SmallVector<Value> inits(
+      rows.size(), tile::SplatOp::create(b, k.loc(), wType, k.scalar(0)));
+  auto loop = scf::ForOp::create(b, k.loc(), k.index(0), k.index(inner),
+                                 k.index(singleStep), inits);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    Value at = loop.getInductionVar();
+    Box ofWeight = boxOfWeight(at, singleStep);
+    Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
+    SmallVector<Value> sums;
+    for (auto [row, sum] : llvm::zip_equal(rows, loop.getRegionIterArgs())) {
+      Box ofX = boxOfX(row, at, singleStep);
+      Value x = k.load(xView, ofX.at, ofX.sizes, k.rowType(singleStep));
+      sums.push_back(k.map(
+          wType, {sum, w, x}, [&](OpBuilder &inside, ValueRange e) -> Value {
+            return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
+          }));
+    }
+    scf::YieldOp::create(b, k.loc(), sums);
+  }
+  SmallVector<Value> results;
+  for (Value sum : loop.getResults())
+    results.push_back(tile::ReduceOp::create(b, k.loc(), accType,
+                                             tile::ReduceKind::Add, sum,
+                                             /*over_rows=*/false));
+  return results;
+}
+
+// The same of one row, with the squares of a row that is normed.
 Value Product::multiplySingleRow(Value row) {
   OpBuilder &b = k.ops();
   tile::TileType wType =
@@ -485,7 +451,7 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
               });
   }
   Box box;
-  box.add(row, tiles.rows);
+  box.add(row, singleStep > 0 ? 1 : tiles.rows);
   box.add(part.output, 1);
   box.add(first, tiles.outputs);
   Value result = core->getResult(0);

@@ -385,7 +385,7 @@ LogicalResult ChunkKernel::buildStates() {
 }
 
 LogicalResult ChunkKernel::buildOutputs() {
-  PieceStart start = PieceStart::of(k, r, pieces, chunks);
+  PieceStart start = PieceStart::of(k, r, pieces);
   Value state = memory->sum(start.from, start.to);
   if (values) {
     ConvolvedRows::Copy tail = memory->tailOf(pieces.place(k, pieces.last(k)));
@@ -398,7 +398,7 @@ LogicalResult ChunkKernel::buildOutputs() {
   auto found = emitChunks(pieces.from, pieces.to, state);
   if (failed(found))
     return failure();
-  k.when(start.reachesEnd, [&] {
+  k.when(start.reachesEnd(k, pieces, chunks), [&] {
     r.store(k, r.matrix, found->first);
     if (values)
       values->storeTail();

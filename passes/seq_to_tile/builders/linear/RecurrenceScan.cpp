@@ -67,14 +67,15 @@ LogicalResult ScanKernel::buildStates() {
 }
 
 LogicalResult ScanKernel::buildOutputs() {
-  PieceStart start = PieceStart::of(k, r, pieces, r.segment.getLength());
+  PieceStart start = PieceStart::of(k, r, pieces);
   Carried before = ownWhere(start.isWhole, memory.sum(start.from, start.to));
   // Nobody asks what the last launch's tokens do to the state before them.
   before.decay = before.decayImaginary = before.valueDecay = {};
   FailureOr<Carried> last = tokens.stepsOver(pieces.from, pieces.to, before);
   if (failed(last))
     return failure();
-  k.when(start.reachesEnd, [&] { store(*last); });
+  k.when(start.reachesEnd(k, pieces, r.segment.getLength()),
+         [&] { store(*last); });
   return success();
 }
 

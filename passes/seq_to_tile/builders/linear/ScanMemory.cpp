@@ -38,9 +38,9 @@ ScanMemory::ScanMemory(KernelBuilder &k, const Recurrence &r, int64_t places,
   }
   if (r.map.getQuantities().valueLogDecay)
     add(&Carried::valueDecay, k.rowType(r.map.getValueBlock()), unit);
-  view = k.scratch(
-      {places, r.map.heads, rows, int64_t(llvm::alignTo(columns, kRowMultiple))},
-      written);
+  view = k.scratch({places, r.map.heads, rows,
+                    int64_t(llvm::alignTo(columns, kRowMultiple))},
+                   written);
 }
 
 void ScanMemory::add(Value Carried::*member, Type type, double neutral) {

@@ -42,10 +42,9 @@ PieceToKeep PieceToKeep::of(KernelBuilder &k, const Recurrence &r,
 }
 
 PieceStart PieceStart::of(KernelBuilder &k, const Recurrence &r,
-                          const SegmentPieces &pieces, Value units) {
+                          const SegmentPieces &pieces) {
   PieceStart start;
   Value zero = k.index(0), one = k.index(1);
-  Value inPieces = k.compare(arith::CmpIPredicate::sgt, pieces.count, one);
   Value isAlone = k.compare(arith::CmpIPredicate::eq, pieces.count, one);
   Value isFirst = k.compare(arith::CmpIPredicate::eq, r.piece, zero);
   start.isWhole = both(k, isAlone, isFirst);
@@ -53,10 +52,15 @@ PieceStart PieceStart::of(KernelBuilder &k, const Recurrence &r,
   // What is before the first piece is at the last one's place.
   Value from = k.either(isFirst, pieces.last(k), zero);
   Value to = k.either(isFirst, pieces.count, r.piece);
-  Value reads = both(k, start.isThere, inPieces);
+  Value reads = both(k, start.isThere,
+                     k.compare(arith::CmpIPredicate::sgt, pieces.count, one));
   start.from = pieces.place(k, from);
   start.to = pieces.place(k, k.either(reads, to, from));
-  start.reachesEnd = both(
-      k, start.isThere, k.compare(arith::CmpIPredicate::eq, pieces.to, units));
   return start;
+}
+
+Value PieceStart::reachesEnd(KernelBuilder &k, const SegmentPieces &pieces,
+                             Value units) const {
+  return both(k, isThere,
+              k.compare(arith::CmpIPredicate::eq, pieces.to, units));
 }

@@ -42,12 +42,15 @@ struct PieceStart {
   /// Whether the segment is one piece, which is the item's: it has the slot to
   /// itself.
   mlir::Value isWhole;
-  mlir::Value isThere;    ///< whether the piece has units
-  mlir::Value from, to;   ///< the places to sum up; none unless it is there
-  mlir::Value reachesEnd; ///< whether it is there and the segment ends with it
+  mlir::Value isThere;  ///< whether the piece has units
+  mlir::Value from, to; ///< the places to sum up; none unless it is there
 
   static PieceStart of(KernelBuilder &k, const Recurrence &r,
-                       const SegmentPieces &pieces, mlir::Value units);
+                       const SegmentPieces &pieces);
+  /// Whether the piece is there and ends with its segment, which has so many
+  /// units. Asked behind the piece's loop, so that no register holds the answer.
+  mlir::Value reachesEnd(KernelBuilder &k, const SegmentPieces &pieces,
+                         mlir::Value units) const;
 };
 
 } // namespace effc

@@ -6,7 +6,9 @@
 // On a GPU an item is a tile of rows and outputs, whose operands are fetched in
 // steps. A single row is no matrix: 4 outputs of runs of 768, added up by every
 // thread for itself and then by all of them. 1,535 = 2 x 768 - 1 outputs leave one
-// short item; where bits are to be stable the row is computed as among others.
+// short item; where bits are to be stable the row is computed as among others. Up to
+// four rows are taken one by one: of three an item has 8192 / 3 elements for its sums,
+// which are 2 outputs of runs of 768.
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
@@ -45,11 +47,43 @@ func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x
 // CHECK: tile.load {{.*}} rows(%[[COUNT]]) sizes [4] : {{.*}} -> <4xf32, column>
 // CHECK: tile.store {{.*}} rows(%[[COUNT]]) sizes [1, 4]
 // STABLE-LABEL: plan.entry @decode_1
+// STABLE: plan.launch @[[ROWS:linear_[0-9]+]](
 // STABLE-LABEL: tile.kernel @linear_{{[0-9]+}}(
-// STABLE: tile.pipeline stages 3 extent 1536 step 64
+// STABLE: tile.pipeline stages 3 extent 1536 step 128
 // STABLE: tile.dot {{.*}} : <16x32xf32, accumulator>
 func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x1536xf32>
+  %w = seq.parameter @w : tensor<1535x1536xbf16>
+  %bias = seq.parameter @bias : tensor<1535xf32>
+  %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x1536xf32>) -> tensor<?x1536xf32>
+  %y = seq.linear %x, %w bias(%bias) : (tensor<?x1536xf32>, tensor<1535x1536xbf16>, tensor<1535xf32>) -> tensor<?x1535xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x1535xf32>, tensor<?xi32>) -> tensor<?x1535xf32>
+  return %out : tensor<?x1535xf32>
+}
+
+// CHECK-LABEL: plan.entry @decode_3
+// CHECK-LABEL: tile.kernel @linear_{{[0-9]+}}(
+// CHECK-SAME: %[[X:[^:,]+]]: !tile.view<?x1536xf32, [1536, 1]>, %[[W:[^:,]+]]:
+// CHECK-SAME: items(#tile.items<rows, tile = 3, times = 768>)
+// A row that the call does not have is its last one again, and is not stored.
+// CHECK: %[[COUNT:.*]] = tile.count rows
+// CHECK: %[[LAST:.*]] = arith.subi %[[COUNT]], %c1
+// CHECK: %[[SECOND:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK: %[[THIRD:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+// CHECK: %[[SUMS:.*]]:3 = scf.for {{.*}} step %c768
+// CHECK: %[[A:.*]] = tile.load %[[W]]{{.*}} sizes [2, 768]
+// CHECK: tile.load %[[X]]{{.*}} sizes [1, 768]
+// CHECK: tile.load %[[X]][%[[SECOND]], {{.*}} sizes [1, 768]
+// CHECK: tile.load %[[X]][%[[THIRD]], {{.*}} sizes [1, 768]
+// CHECK: tile.reduce add %[[SUMS]]#0 over columns
+// CHECK: tile.reduce add %[[SUMS]]#1 over columns
+// CHECK: tile.reduce add %[[SUMS]]#2 over columns
+// CHECK-COUNT-3: tile.store {{.*}} sizes [1, 2]
+// STABLE-LABEL: plan.entry @decode_3
+// STABLE: plan.launch @[[ROWS]](
+func.func @decode_3(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {
   %table = seq.parameter @table : tensor<11x1536xf32>
   %w = seq.parameter @w : tensor<1535x1536xbf16>
   %bias = seq.parameter @bias : tensor<1535xf32>

@@ -1,0 +1,127 @@
+// The tile of a product that an item computes: by the target, the rows of the
+// call and the product's shape.
+#include "passes/kernel_facts/SingleRows.h"
+#include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/dense/Contraction.h"
+
+#include "dialects/storage/Panels.h"
+#include "dialects/tile/Distribution.h"
+#include "dialects/tile/units/Units.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <optional>
+
+using namespace mlir;
+using namespace effc;
+
+static constexpr int64_t kRowTile = 4;
+// On a GPU: tiles of several pieces of tensor cores.
+static constexpr int64_t kGpuTile = 64;
+
+// On the host two panels of weights: rows of digits come from the second cache for
+// every item, and so are read half as often as for one.
+static constexpr int64_t kPanelOutputs = 2 * storage::kPanelRows;
+
+// Whether items pass over rows, a tile at a time.
+static bool passesRows(const CallContext &call) {
+  return !call.isGpu() && (call.kind == seq::EntryKind::Prefill ||
+                           call.entry.getRows() > kRowTile);
+}
+
+// Rows one by one on a GPU: elements of the weight that an item takes at once,
+// at most 32 for each of 128 threads, and those of sums of all rows, which are as
+// many for each row.
+static constexpr int64_t kRowElements = 4096, kSumElements = 8192;
+
+// How rows that are taken one by one pass over their contraction; 0 where there
+// are too many or a row has to have the bits that it has among others. A choice
+// among a row's outputs has one row alone.
+static int64_t stepOfRows(Operation *op, const CallContext &call,
+                          int64_t inner) {
+  bool chooses = !op->getBlock()->getOps<seq::BestOp>().empty();
+  int64_t most = chooses ? 1 : kMostSingleRows;
+  return call.isGpu() && areSingleRows(call.entry, call.bitStable, inner, most)
+             ? singleRowStep(inner)
+             : 0;
+}
+
+static int64_t rowTile(const CallContext &call) {
+  int64_t rows = call.entry.getRows();
+  if (call.isGpu())
+    return std::min<int64_t>(llvm::alignTo(rows, tile::kPieceRows), kGpuTile);
+  return passesRows(call) ? kRowTile : rows;
+}
+
+// Of the tiles that a unit offers the largest that leaves no core without an
+// item.
+static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
+                                            const CallContext &call,
+                                            const DenseShape &shape) {
+  int64_t rows = call.entry.getRows();
+  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo)))
+    if (rows >= tile.rows && shape.outputs >= tile.columns &&
+        shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
+                int64_t(llvm::divideCeil(shape.outputs, tile.columns)) >=
+            call.cores)
+      return DenseTile{tile.rows, std::min(shape.outputs, tile.columns)};
+  return std::nullopt;
+}
+
+// Whether a unit multiplies by weights of a type where they lie, a step of the
+// contraction in each of its rows.
+static bool takesWeights(tile::ProductUnit unit, Type stored, int64_t step,
+                         Type roundedTo) {
+  std::optional<tile::SharedRows> rows = unit.getOwnRows(stored);
+  return rows && rows->stride == step && unit.multiplies(stored, roundedTo);
+}
+
+// On a GPU: of a piece's rows fewer outputs of an item where cores would have
+// none; of more rows they would be read again too often.
+static int64_t outputsOfItem(const CallContext &call, const DenseShape &shape,
+                             int64_t rows) {
+  if (rows > tile::kPieceRows)
+    return kGpuTile;
+  int64_t most = kGpuTile / 2;
+  bool fillsCores =
+      shape.parts * int64_t(llvm::divideCeil(shape.outputs, most)) >=
+      call.cores;
+  return fillsCores ? most : most / 2;
+}
+
+// On the host few outputs per item keep its weights close to the core while
+// rows pass by, four at a time; with no more rows than that nothing passes, and
+// longer items cost less.
+DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
+  DenseShape shape = DenseShape::of(op);
+  int64_t outputs = shape.outputs, rows = rowTile(call);
+  if (int64_t step = stepOfRows(op, call, shape.inner)) {
+    int64_t count = call.entry.getRows();
+    int64_t elements = std::min(kRowElements, kSumElements / count);
+    return {count,
+            std::min<int64_t>(
+                outputs, std::max<int64_t>(
+                             llvm::bit_floor<uint64_t>(elements / step), 1)),
+            step};
+  }
+  if (call.isInPanels(op->getOperand(1)))
+    return {rows,
+            std::min<int64_t>(llvm::alignTo(outputs, storage::kPanelRows),
+                              kPanelOutputs),
+            0, passesRows(call)};
+  if (!call.isGpu()) {
+    bool passes = passesRows(call);
+    return {rows, std::min<int64_t>(outputs, passes ? 12 : 24), 0, passes};
+  }
+  // Of an entry's rows few are outputs.
+  if (rows == kGpuTile && call.lead == tile::Count::Rows) {
+    Type stored =
+        cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
+    int64_t step = Contraction::of(call, shape.inner).step;
+    for (tile::ProductUnit unit : call.units)
+      if (takesWeights(unit, stored, step, call.roundedTo))
+        if (std::optional<DenseTile> tile = tileForUnit(unit, call, shape))
+          return *tile;
+  }
+  return {rows, std::min(outputs, outputsOfItem(call, shape, rows))};
+}
