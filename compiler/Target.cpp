@@ -37,7 +37,8 @@ llvm::ArrayRef<Target> effc::targets() {
     std::vector<Target> rows = {hostOf("host", rt::baselineIsa())};
     for (const rt::HostIsa &isa : rt::hostIsas().subspan(1))
       rows.push_back(hostOf(isa.name, isa));
-    rows.insert(rows.end(), {kSm80, kSm90a, simulationOf(kSm80, "sim_80"),
+    rows.insert(rows.end(), {kSm80, kSm86, kSm89, kSm90a, kSm100, kSm120,
+                             simulationOf(kSm80, "sim_80"),
                              simulationOf(kSm90a, "sim_90a")});
     return rows;
   }();

@@ -85,6 +85,36 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .units = kHopperUnits,
                                   .overlapsLaunches = true};
 
+/// Chips of the same code with smaller blocks, half the tensor cores of a core, and
+/// more cores: GA102 (RTX 3090, A40), AD102 (RTX 4090, L40S).
+inline constexpr Target smallBlocksOf(llvm::StringRef name, int64_t cores) {
+  Target chip = kSm80;
+  chip.name = chip.code = chip.cpu = name;
+  chip.dotRate /= 2;
+  chip.roundedDotRate /= 2;
+  chip.mostSharedBytes = 101376;
+  chip.cores = cores;
+  return chip;
+}
+inline constexpr Target kSm86 = smallBlocksOf("sm_86", 84);
+inline constexpr Target kSm89 = smallBlocksOf("sm_89", 128);
+
+/// Chips after Hopper, by what they share with Ampere: products by mma.sync. GB202
+/// (RTX 5090) has the blocks of AD102, B200 those of Hopper.
+inline constexpr Target blackwellOf(Target like, llvm::StringRef name,
+                                    llvm::StringRef features, int64_t cores) {
+  like.name = like.code = like.cpu = name;
+  like.features = features;
+  like.cores = cores;
+  like.units = kAmpereUnits;
+  like.overlapsLaunches = true;
+  return like;
+}
+inline constexpr Target kSm100 =
+    blackwellOf(kSm90a, "sm_100", "+ptx86", /*cores=*/148);
+inline constexpr Target kSm120 =
+    blackwellOf(kSm89, "sm_120", "+ptx87", /*cores=*/170);
+
 /// All targets: the host in the lowest level of its instruction set, its further
 /// levels, GPUs, simulated ones.
 llvm::ArrayRef<Target> targets();

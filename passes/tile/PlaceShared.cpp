@@ -132,9 +132,15 @@ struct PlaceSharedPass : effc::impl::PlaceSharedPassBase<PlaceSharedPass> {
     int64_t bytes = Placement(kernel).run();
     int64_t most = getBlockLimits(kernel).getSharedBytes();
     if (bytes > most) {
-      kernel.emitError("kernel '")
-          << kernel.getSymName() << "' needs " << bytes
-          << " bytes of shared memory, but a block of the target has " << most;
+      InFlightDiagnostic error = kernel.emitError("kernel '")
+                                 << kernel.getSymName() << "' needs " << bytes
+                                 << " bytes of shared memory, but a block of "
+                                    "the target has "
+                                 << most;
+      if (TargetAttr target = getTarget(kernel->getParentOfType<ModuleOp>());
+          target && !target.getRoundedTo())
+        error << "; operands of products that are rounded (--products bf16) "
+                 "take half of it";
       return signalPassFailure();
     }
     kernel.setScheduleAttr(ScheduleAttr::get(&getContext(),

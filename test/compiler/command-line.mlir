@@ -8,7 +8,7 @@
 // MODEL-NEXT: effc: note: see effc compile --help
 // MODEL-NEXT: status 2
 // RUN: sh -c 'effc-compile a --target moon -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=TARGET
-// TARGET: effc: error: unknown target 'moon'; this compiler knows: host, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, aarch64-dotprod, aarch64-i8mm, sm_80, sm_90a, sim_80, sim_90a{{$}}
+// TARGET: effc: error: unknown target 'moon'; this compiler knows: host, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, aarch64-dotprod, aarch64-i8mm, sm_80, sm_86, sm_89, sm_90a, sm_100, sm_120, sim_80, sim_90a{{$}}
 // TARGET-NEXT: effc: note: see effc compile --help
 // TARGET-NEXT: status 2
 // RUN: sh -c 'effc-compile a --compile-to=moon; echo status $?' 2>&1 | FileCheck %s --check-prefix=PHASE

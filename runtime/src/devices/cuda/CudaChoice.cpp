@@ -87,6 +87,17 @@ static std::vector<CudaChoice> choicesOf(const artifact::Program &program,
   return found;
 }
 
+/// What to compile for: "sm_86".
+static std::string targetFor(const CudaChip &chip) {
+  if (chip.major == 9 && chip.minor == 0)
+    return "sm_90a";
+  static constexpr uint32_t kTargets[] = {120, 100, 89, 86, 80};
+  for (uint32_t number : kTargets)
+    if (chip.major * 10 + chip.minor >= number)
+      return "sm_" + std::to_string(number);
+  return "sm_80";
+}
+
 /// What is said where nothing runs on `chip`.
 static Error nothingFor(const artifact::Program &program, const CudaChip &chip,
                         bool onlyPtx) {
@@ -101,7 +112,7 @@ static Error nothingFor(const artifact::Program &program, const CudaChip &chip,
     return fail(EFFC_UNSUPPORTED,
                 "cuda: the file has no code for a GPU: compile it with "
                 "--target ",
-                chip.major == 9 && chip.minor == 0 ? "sm_90a" : "sm_80");
+                targetFor(chip));
   if (onlyPtx)
     return fail(EFFC_UNSUPPORTED,
                 "cuda: EFFC_CUDA_CODE=ptx asks for PTX that "

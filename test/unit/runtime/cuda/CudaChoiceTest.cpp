@@ -108,14 +108,22 @@ TEST_F(CudaDevice, TakesTheCodeThatFits) {
   EXPECT_EQ(loaded(7, 5),
             "cuda: the file has code for sm_80, sm_90a, compute_80, but this "
             "GPU (Fake GPU) has compute capability 7.5");
-  fake->major = 9;
-  fake->minor = 0;
   TemporaryFile plain(makeToyArtifact());
   Model model(plain.path());
-  EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
-                      EFFC_UNSUPPORTED),
-            "cuda: the file has no code for a GPU: compile it with --target "
-            "sm_90a");
+  for (auto [major, minor, target] : {std::tuple(9, 0, "sm_90a"),
+                                      {8, 0, "sm_80"},
+                                      {8, 7, "sm_86"},
+                                      {8, 9, "sm_89"},
+                                      {10, 3, "sm_100"},
+                                      {12, 1, "sm_120"}}) {
+    fake->major = major;
+    fake->minor = minor;
+    EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
+                        EFFC_UNSUPPORTED),
+              std::string("cuda: the file has no code for a GPU: compile it "
+                          "with --target ") +
+                  target);
+  }
   fake->major = 7;
   fake->minor = 5;
   EXPECT_EQ(messageOf([&] { Device::cuda().requireAccepts(model); },
