@@ -16,6 +16,7 @@
 #include "frontend/families/FlashSamba.h"
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Gpt.h"
+#include "frontend/families/GptOss.h"
 #include "frontend/families/Granite.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/KimiLinear.h"
@@ -114,6 +115,7 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,
        importNemotronH, /*hasOwnCode=*/true},
+      {"gpt_oss", "GptOssForCausalLM", "", readVocabularySize, importGptOss},
       {"granite", "GraniteForCausalLM", "", readVocabularySize, importGranite},
       {"ministral", "MinistralForCausalLM", "", readVocabularySize,
        importMinistral},

@@ -172,11 +172,10 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       builder.getF32Type());
   auto op = seq::AttentionOp::create(
       builder, model.at(name), type, keys.getType(), further, query, key, value,
-      model.getPositions(), extras.sinkQuery, extras.numbers,
-      /*sinks=*/nullptr, extras.slopes, keys, values, scores, sinkKeys,
-      sinkValues, sinkScores, windowAttr, builder.getF64FloatAttr(config.scale),
-      softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
-      keep,
+      model.getPositions(), extras.sinkQuery, extras.numbers, extras.sinkLogits,
+      extras.slopes, keys, values, scores, sinkKeys, sinkValues, sinkScores,
+      windowAttr, builder.getF64FloatAttr(config.scale), softCap,
+      seq::KeyScoreAttr::get(builder.getContext(), extras.effect), keep,
       /*form=*/nullptr);
   if (extras.shared) {
     extras.shared->keys = op.getNextKeys();
@@ -273,6 +272,9 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
                                  seq::DecayRule::Alibi, /*layer=*/0,
                                  /*layers=*/0, /*negated=*/true),
         {config.heads});
+  if (config.sinkLogits)
+    extras.sinkLogits =
+        model.vector(name + ".sinks", source + names.sinkLogits, config.heads);
   Value query = inHeads(in.query, config.heads);
   addSinks(model, name, layer, query, extras);
   Value mixed = attend(

@@ -370,7 +370,8 @@ static void checkBothSpellings(ConfigReader &reader, const JsonObject &now) {
 RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
                                         FamilyInput &input,
                                         const RotaryRequest &request) {
-  static const JsonValue empty = llvm::cantFail(parseJson("{}", "config.json"));
+  const JsonValue otherwise = llvm::cantFail(parseJson(
+      request.otherwise.empty() ? "{}" : request.otherwise, "config.json"));
   const JsonObject *object = nullptr;
   std::string key = "rope_scaling";
   if (reader.isSet("rope_parameters")) {
@@ -389,7 +390,7 @@ RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
   } else if (request.scaled) {
     object = reader.getObjectIfSet("rope_scaling");
   }
-  ConfigReader scaling(reader, key, object ? *object : *empty.getObject());
+  ConfigReader scaling(reader, key, object ? *object : *otherwise.getObject());
   RotaryConfig config = ScalingReader(reader, scaling, input, request).read();
   // A note of the authors of YaRN: whether the model has been trained with it.
   llvm::SmallVector<llvm::StringRef> notes = {"finetuned"};

@@ -38,6 +38,9 @@ struct RotaryRequest {
   llvm::StringRef outerShareKey = "";
   /// Keys of these objects that change nothing for this model.
   llvm::SmallVector<llvm::StringRef, 2> harmless = {};
+  /// The object, as JSON, of a configuration that has none; empty: one without
+  /// scaling.
+  llvm::StringRef otherwise = "";
 };
 
 /// Reads the keys; problems are left in the reader.

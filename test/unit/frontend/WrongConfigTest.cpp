@@ -69,7 +69,10 @@ protected:
                      const std::string &found) {
     json changed = config;
     changed[at] = value;
-    std::string key = at.back(), quoted = "'" + key + "'";
+    // What a method is is told of the object that names one.
+    std::string key =
+        at.back() == "quant_method" ? at.parent_pointer().back() : at.back();
+    std::string quoted = "'" + key + "'";
     std::string result = importWith(changed);
     if (result == "success")
       EXPECT_NE(remarks.find(quoted + " is ignored"), std::string::npos)
@@ -304,7 +307,10 @@ TEST_P(WrongConfigTest, TensorsOfOtherShapesAndTypes) {
     EXPECT_NE(result.find("'" + name + "'"), std::string::npos)
         << name << ": " << result;
     changed = header;
-    changed[name]["dtype"] = entry["dtype"] == "F32" ? "I32" : "I16";
+    std::string type = entry["dtype"];
+    changed[name]["dtype"] = type == "F32"  ? "I32"
+                             : type == "U8" ? "I8"
+                                            : "I16";
     writeTensors(changed);
     result = import();
     EXPECT_NE(result.find("'" + name + "'"), std::string::npos)
