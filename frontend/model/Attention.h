@@ -24,6 +24,9 @@ struct AttentionConfig {
   /// Whether a sigmoid gate follows each head's result. Its rows lie behind
   /// those of the head's queries.
   bool gated = false;
+  /// Whether a sigmoid gate of its own matrix, a number for each head, follows
+  /// the head's result.
+  bool headGate = false;
   /// Whether each head has the logit of a key without a value.
   bool sinkLogits = false;
 
@@ -54,7 +57,7 @@ struct AttentionNames {
   /// Whether matrices lie as [inputs, outputs].
   bool transposed = false;
   llvm::StringRef queryNorm = "q_norm", keyNorm = "k_norm";
-  llvm::StringRef sinkLogits = "sinks";
+  llvm::StringRef sinkLogits = "sinks", headGate = "gate_proj";
 };
 
 /// Reads `num_attention_heads`, `num_key_value_heads` and `head_dim`, or what
@@ -87,6 +90,8 @@ struct SharedKeys {
   /// Under which the states are declared.
   std::string name;
   mlir::Value keys, values;
+  /// The states as the call has them first.
+  mlir::Value firstKeys = {}, firstValues = {};
 };
 
 /// What few models have besides queries, keys and values; all may be absent.

@@ -1,5 +1,6 @@
 """Cases of transformers' decoders of 2025 and 2026 whose experts, windows or heads differ from Llama's
-(release 5.24): gpt-oss."""
+(release 5.24): gpt-oss, Granite with windows, Ministral 3,
+Gemma 4."""
 
 import torch
 
@@ -72,4 +73,92 @@ CASES = [
         "tie_word_embeddings": True, "swiglu_alpha": 1.2, "layer_types": [
             "full_attention", "sliding_attention", "sliding_attention"],
         "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}, draw=CLAMPED, dtype="bf16", embedding=0.3),
+]
+
+
+def beside_sight(model_type, architecture):
+    """The text's configuration inside that of a model which also sees."""
+
+    def rewrite(config):
+        kept = {"transformers_version": config.pop("transformers_version")}
+        del config["architectures"]
+        return {**kept, "architectures": [architecture], "model_type": model_type, "text_config": config,
+                "image_token_index": 10, "spatial_merge_size": 2, "vision_config": {"hidden_size": 12}}
+
+    return rewrite
+
+
+def of_language(name):
+    return "language_model." + name
+
+
+PLAIN = {key: value for key, value in LLAMA.items() if key != "head_dim"} | {"hidden_size": 36}
+FEW_HEADS = {**PLAIN, "hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 1}
+FACTORS = dict(embedding_multiplier=1.5, logits_scaling=2.0, residual_multiplier=0.6, attention_multiplier=0.3)
+SINKS = {r"sinks$": (0.0, 1.5)}
+GROWING = {"rope_type": "yarn", "rope_theta": 300.0, "factor": 4.0, "original_max_position_embeddings": 16,
+           "max_position_embeddings": 64, "beta_fast": 8.0, "beta_slow": 1.0, "mscale": 1.0, "mscale_all_dim": 1.0,
+           "llama_4_scaling_beta": 0.4}
+CASES += [
+    case("granite_swa", "plain", "GraniteSWA", {
+        **PLAIN, **FACTORS, "sliding_window": 9}, draw=SINKS, embedding=0.3),
+    case("granite_swa", "thetas_bf16", "GraniteSWA", {
+        **FEW_HEADS, **FACTORS, "num_hidden_layers": 4, "intermediate_size": 20, "sliding_window": 7,
+        "layer_types": ["sliding_attention", "full_attention", "sliding_attention", "sliding_attention"],
+        "layer_rope_theta": [300.0, 0, 1000.0, 300.0], "attention_bias": True, "mlp_bias": True,
+        "tie_word_embeddings": False}, draw=SINKS, dtype="bf16"),
+    case("ministral3", "plain", "Ministral3", {**LLAMA, "rope_parameters": GROWING}),
+    case("ministral3", "window_tied_bf16", "Ministral3", {
+        **LLAMA, "num_key_value_heads": 1, "intermediate_size": 28, "sliding_window": 10, "tie_word_embeddings": True,
+        "rope_parameters": {**GROWING, "mscale": 0.7, "original_max_position_embeddings": 21}}, dtype="bf16",
+         embedding=0.3),
+    case("mistral3", "growing_bf16", "Ministral3", {
+        **LLAMA, "hidden_size": 20, "intermediate_size": 28, "num_key_value_heads": 2, "rope_parameters": GROWING},
+         dtype="bf16", rewrite=beside_sight("mistral3", "Mistral3ForConditionalGeneration"), rename=of_language,
+         buffers={"vision_tower.patch_conv.weight": (4, 3), "multi_modal_projector.norm.weight": (5,)}),
+    case("mistral3", "plain", "Mistral", {
+        **LLAMA, "hidden_size": 24, "intermediate_size": 28, "sliding_window": None}, rewrite=beside_sight(
+            "mistral3", "Mistral3ForConditionalGeneration"), rename=lambda name: name.replace(
+                "model.", "model.language_model.")),
+]
+
+
+def gemma4_beside_sight(config):
+    """As released: heads of layers that see all keys under keys of their own."""
+    own = next(iter(config.pop("per_layer_config").values()))
+    config |= {"global_head_dim": own["head_dim"], "num_global_key_value_heads": own.get("num_key_value_heads")}
+    kept = {"transformers_version": config.pop("transformers_version")}
+    del config["architectures"]
+    return {**kept, "architectures": ["Gemma4ForConditionalGeneration"], "model_type": "gemma4", "text_config": config,
+            "audio_token_id": 9, "boi_token_id": 10, "image_token_id": 11, "audio_config": None,
+            "vision_config": {"hidden_size": 12}}
+
+
+GEMMA4 = dict(vocab_size=59, hidden_size=24, intermediate_size=20, num_hidden_layers=4, num_attention_heads=4,
+              num_key_value_heads=2, head_dim=6, global_head_dim=8, max_position_embeddings=64, sliding_window=9,
+              layer_types=["sliding_attention", "full_attention"] * 2, hidden_size_per_layer_input=5,
+              vocab_size_per_layer_input=59)
+GEMMA4_DRAW = {r"layer_scalar$": (1.0, 0.3), r"router\.(per_expert_)?scale$": (1.0, 0.3)}
+CASES += [
+    # Keys of layers that read others', as released files hold them.
+    case("gemma4", "shared_bf16", "Gemma4", {
+        **GEMMA4, "num_kv_shared_layers": 2, "use_double_wide_mlp": True}, config_class="Gemma4TextConfig",
+         draw=GEMMA4_DRAW, dtype="bf16", embedding=0.3, buffers={
+             "model.layers.2.self_attn.k_proj.weight": (4, 3), "model.layers.3.self_attn.v_proj.weight": (4, 3),
+             "model.layers.3.self_attn.k_norm.weight": (5,)}),
+    case("gemma4", "text", "Gemma4", {
+        **GEMMA4, "num_hidden_layers": 3, "layer_types": ["full_attention", "sliding_attention", "full_attention"],
+        "num_kv_shared_layers": 1, "tie_word_embeddings": False, "attention_bias": True,
+        "final_logit_softcapping": 4.0}, config_class="Gemma4TextConfig", draw=GEMMA4_DRAW),
+    case("gemma4", "seeing_experts_bf16", "Gemma4", {
+        **GEMMA4, "num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"],
+        "hidden_size_per_layer_input": 0, "attention_k_eq_v": True, "num_global_key_value_heads": 1,
+        "enable_moe_block": True, "num_experts": 5, "top_k_experts": 2, "moe_intermediate_size": 10},
+         config_class="Gemma4TextConfig", draw=GEMMA4_DRAW, dtype="bf16", embedding=0.3, rewrite=gemma4_beside_sight,
+         rename=lambda name: name.replace("model.", "model.language_model.", 1),
+         buffers={"model.vision_tower.patch.weight": (4, 3), "model.embed_vision.norm.weight": (3,)}),
+    case("gemma4", "seeing", "Gemma4", {
+        **GEMMA4, "num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"],
+        "hidden_size_per_layer_input": 0}, config_class="Gemma4TextConfig", draw=GEMMA4_DRAW, embedding=0.3,
+         rewrite=gemma4_beside_sight, rename=lambda name: name.replace("model.", "model.language_model.", 1)),
 ]
