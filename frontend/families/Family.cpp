@@ -21,6 +21,7 @@
 #include "frontend/families/Granite.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/KimiLinear.h"
+#include "frontend/families/LaraMini.h"
 #include "frontend/families/Lfm2.h"
 #include "frontend/families/Lfm3.h"
 #include "frontend/families/Llama.h"
@@ -117,6 +118,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"lfm2", "Lfm2ForCausalLM", "", readVocabularySize, importLfm2},
       {"lfm2_moe", "Lfm2MoeForCausalLM", "", readVocabularySize, importLfm2Moe},
       {"lfm3", "Lfm3ForCausalLM", "", readVocabularySize, importLfm3},
+      {"lara_mini", "LaraMiniForCausalLM", "", readVocabularySize,
+       importLaraMini},
       {"granitemoehybrid", "GraniteMoeHybridForCausalLM", "",
        readVocabularySize, importGraniteHybrid},
       {"bamba", "BambaForCausalLM", "", readVocabularySize, importBamba},

@@ -1,6 +1,8 @@
-"""More cases of transformers' hybrids of 2025 and 2026 (release 5.24): OLMo Hybrid, LFM3, Zamba2."""
+"""More cases of transformers' hybrids of 2025 and 2026 (release 5.24): OLMo Hybrid, LFM3, Zamba2,
+Lara 4 Mini."""
 
 import torch
+from transformers.models.lara_mini import modeling_lara_mini
 from transformers.models.lfm3 import modeling_lfm3
 from transformers.models.olmo_hybrid import modeling_olmo_hybrid
 from transformers.models.zamba2 import modeling_zamba2
@@ -8,7 +10,7 @@ from transformers.models.zamba2 import modeling_zamba2
 from .hybrids import LFM2_DRAW, in_torch
 from .public import case
 
-for library in (modeling_lfm3, modeling_olmo_hybrid, modeling_zamba2):
+for library in (modeling_lara_mini, modeling_lfm3, modeling_olmo_hybrid, modeling_zamba2):
     in_torch(library)
 
 
@@ -84,4 +86,21 @@ CASES += [
     case("zamba2", "every_block", "Zamba2", {
         **ZAMBA2, "num_key_value_heads": 2, "add_bias_linear": True, "mamba_d_conv": 3, "mamba_ngroups": 1,
         "tie_word_embeddings": False, "layers_block_type": ["hybrid", "linear_attention", "hybrid"]}, draw=ZAMBA2_DRAW),
+]
+
+
+LARA = dict(vocab_size=53, hidden_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, head_dim=8,
+            max_position_embeddings=64, sliding_window=9, linear_num_key_heads=2, linear_num_value_heads=6,
+            linear_key_head_dim=7, linear_value_head_dim=5, moe_intermediate_size=10,
+            shared_expert_intermediate_size=8, num_experts=5, num_experts_per_tok=2)
+CASES += [
+    case("lara_mini", "plain", "LaraMini", {
+        **LARA, "layer_types": ["linear_attention", "sliding_attention", "full_attention"]}, draw=OLMO_DRAW,
+         embedding=0.3),
+    case("lara_mini", "held_untied_bf16", "LaraMini", {
+        **LARA, "num_hidden_layers": 2, "num_key_value_heads": 1, "num_experts": 4, "num_experts_per_tok": 3,
+        "norm_topk_prob": False, "attention_bias": True, "linear_conv_kernel_dim": 3, "tie_word_embeddings": False,
+        "layer_types": ["sliding_attention", "linear_attention"],
+        "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}, draw=OLMO_DRAW, dtype="bf16",
+         converted=False),
 ]
