@@ -89,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "phi3/plain_window", "gemma2/caps_window",
                     "gemma3/text_linear", "gemma3/text_caps", "mamba/plain",
                     "falcon_mamba/plain", "mamba2/tied_biases_bf16",
-                    "jamba/experts", "kimi_linear/plain"),
+                    "jamba/experts", "kimi_linear/plain", "mixtral/plain",
+                    "olmo2/plain", "lfm2/plain"),
     nameOf);
 
 TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
@@ -101,7 +102,8 @@ TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
 
 INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
                          testing::Values("minimax/own", "rwkv6/plain",
-                                         "rwkv7/plain"),
+                                         "rwkv7/plain", "smollm3/plain",
+                                         "olmo3/released_keys_bf16"),
                          nameOf);
 
 // Three files, of which tensors take turns.
