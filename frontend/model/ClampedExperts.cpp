@@ -14,7 +14,9 @@ public:
   Emitter(ModelBuilder &model, const ClampedExpertsConfig &config,
           const std::string &name, const std::string &source, Value x)
       : model(model), builder(model.getBuilder()), config(config), name(name),
-        source(source), x(x) {}
+        source(source), x(x),
+        isApart(model.hasTensor(source + "experts.gate_proj.weight") ||
+                model.hasTensor(source + "experts.up_proj.weight")) {}
 
   Value emit() {
     choose();
@@ -77,15 +79,22 @@ private:
         seq::Nonlinearity::Identity, /*gated=*/false, /*weight_inside=*/false);
   }
 
-  /// Gates (`which` is 0) or ups (1), which come in turn, with their biases.
+  /// Gates (`which` is 0) or ups (1), with their biases.
   Value half(llvm::StringRef part, int64_t which) {
     int64_t count = config.experts * config.hidden;
-    std::string inner = (name + "." + part).str(),
-                tensor = source + "experts.gate_up_proj";
-    seq::RowGroupsAttr everyOther = model.rows(which, 1, 2, count);
-    WeightSource matrix(tensor), bias(tensor + "_bias");
-    matrix.rows = bias.rows = everyOther;
-    bias.stored = {config.experts, 2 * config.hidden};
+    std::string inner = (name + "." + part).str();
+    WeightSource matrix(source + "experts.gate_up_proj"),
+        bias(source + "experts.gate_up_proj_bias");
+    if (isApart) {
+      std::string tensor = (source + "experts." + part + "_proj.").str();
+      matrix = WeightSource(tensor + "weight");
+      matrix.stored = {config.experts, config.hidden, model.getWidth()};
+      bias = WeightSource(tensor + "bias");
+      bias.stored = {config.experts, config.hidden};
+    } else { // in turn, a row each
+      matrix.rows = bias.rows = model.rows(which, 1, 2, count);
+      bias.stored = {config.experts, 2 * config.hidden};
+    }
     // The rows of a bias have one channel, which takes a token of one 1.
     like = units(inner + "_bias", model.slice(inner, ones, 0, 1),
                  model.numbers(inner + "_bias", bias, {count, 1}));
@@ -97,10 +106,16 @@ private:
   Value add(Value hidden) {
     int64_t width = model.getWidth();
     std::string inner = name + ".down", tensor = source + "experts.down_proj";
+    WeightSource from(tensor);
+    if (isApart) {
+      from = WeightSource(tensor + ".weight");
+      from.stored = {config.experts, width, config.hidden};
+    }
     Value matrix =
-        model.matrix(inner, tensor, width * config.experts, config.hidden);
-    Value bias = model.numbers(inner + "_bias", WeightSource(tensor + "_bias"),
-                               {config.experts, width});
+        model.matrix(inner, from, width * config.experts, config.hidden);
+    Value bias = model.numbers(
+        inner + "_bias", WeightSource(tensor + (isApart ? ".bias" : "_bias")),
+        {config.experts, width});
     Value y = seq::ExpertOutputOp::create(builder, model.at(inner), x.getType(),
                                           hidden, rows, matrix);
     return model.add(
@@ -113,6 +128,7 @@ private:
   const ClampedExpertsConfig &config;
   const std::string &name, &source;
   Value x, weights, rows, ones, like;
+  bool isApart;
 };
 
 } // namespace

@@ -25,7 +25,9 @@ struct ClampedExpertsConfig {
 /// The tensors behind `source`: `router.weight` and `.bias`; gates and ups in
 /// turn, a row each, `experts.gate_up_proj` [2 F E, D], and
 /// `experts.gate_up_proj_bias` [E, 2 F]; `experts.down_proj` [D E, F] and
-/// `experts.down_proj_bias` [E, D].
+/// `experts.down_proj_bias` [E, D]. Or three with gates and ups apart, as GGUF
+/// files have them: `experts.gate_proj.weight` [E, F, D] and `.bias` [E, F], the
+/// same of `up_proj`, and `down_proj` [E, D, F] and [E, D].
 mlir::Value emitClampedExperts(ModelBuilder &model,
                                const ClampedExpertsConfig &config,
                                const std::string &name,

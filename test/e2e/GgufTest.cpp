@@ -103,7 +103,8 @@ TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
 INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
                          testing::Values("minimax/own", "rwkv6/plain",
                                          "rwkv7/plain", "smollm3/plain",
-                                         "olmo3/released_keys_bf16"),
+                                         "olmo3/released_keys_bf16",
+                                         "gpt_oss/plain"),
                          nameOf);
 
 // Three files, of which tensors take turns.

@@ -1,10 +1,10 @@
 """Writers for decoders of attention, LFM2 and the hybrids of Qwen: conversion/llama.py, granite.py, qwen.py, phi.py,
-gemma.py, smollm3.py, olmo.py, lfm2.py of llama.cpp."""
+gemma.py, smollm3.py, olmo.py, lfm2.py, gpt_oss.py of llama.cpp."""
 import array
 import math
 import re
 
-from gguf_file import Tensor
+from gguf_file import Tensor, stacked
 from gguf_writer import LAYER, MAMBA, NUMBERED, OUTER, QWEN_EXPERTS, Writer
 
 
@@ -96,6 +96,42 @@ class Lfm2(Writer):
         if "conv.conv.weight" in name:
             tensor = tensor.reshaped(*[extent for extent in tensor.shape if extent != 1])
         return [(given, tensor)]
+
+
+class GptOss(Writer):
+    """Gates and ups apart, and matrices turned. Bounds and slopes of gates are the format's own library's."""
+    arch = "gpt-oss"
+    layer = LAYER | {"post_attention_layernorm": "post_attention_norm", r"self_attn\.sinks": "attn_sinks.weight",
+                     r"mlp\.router": "ffn_gate_inp", r"mlp\.experts\.(gate_up|down)_proj": r"ffn_\1_exps.weight",
+                     r"mlp\.experts\.(gate_up|down)_proj_bias": r"ffn_\1_exps.bias"}
+
+    def describe(self):
+        self.config["swiglu_limit"], self.config["swiglu_alpha"] = 7.0, 1.702
+        self.decoder()
+        self.rotary()
+        self.set(attention__sliding_window=self.config["sliding_window"],
+                 expert_count=self.config["num_local_experts"], expert_used_count=self.config["num_experts_per_tok"],
+                 expert_feed_forward_length=self.config["intermediate_size"])
+
+    def changed(self, name, given, tensor):
+        if "mlp.experts" not in name:
+            return [(given, tensor)]
+        experts, units = self.config["num_local_experts"], self.config["intermediate_size"]
+        size = len(tensor.numbers) // experts
+        each = [tensor.numbers[i * size:(i + 1) * size] for i in range(experts)]
+        if name.endswith("_bias"):
+            each = [Tensor([size, 1], numbers) for numbers in each]
+        else:
+            each = [Tensor(tensor.shape[1:], numbers).transposed() for numbers in each]
+
+        def shape(rows):
+            return [experts, rows] if name.endswith("_bias") else [experts, rows, each[0].shape[1]]
+
+        if "gate_up" not in given:
+            return [(given, stacked(each, shape(each[0].shape[0])))]
+        return [(given.replace("gate_up", part), stacked([one.gather(range(first, 2 * units, 2)) for one in each],
+                                                         shape(units)))
+                for first, part in enumerate(("gate", "up"))]
 
 
 class Qwen2(Writer):

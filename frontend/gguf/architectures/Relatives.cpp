@@ -1,4 +1,4 @@
-// conversion/lfm2.py, olmo.py and smollm3.py of llama.cpp.
+// conversion/gpt_oss.py, lfm2.py, olmo.py and smollm3.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 #include "frontend/checkpoint/Refusal.h"
@@ -127,7 +127,41 @@ static void describeLfm2(GgufConfig &config) {
                     config.keyOf("feed_forward_length"));
 }
 
+//===----------------------------------------------------------------------===//
+// gpt-oss
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kGptOssKeys[] = {
+    {"attention.sliding_window", "sliding_window"},
+    {"expert_count", "num_local_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    // What `feed_forward_length` says.
+    {"expert_feed_forward_length", "intermediate_size"},
+};
+static constexpr GgufTensorRow kGptOssTensors[] = {
+    {"blk.*.attn_norm", "model.layers.*.input_layernorm"},
+    {"blk.*.post_attention_norm", "model.layers.*.post_attention_layernorm"},
+    {"blk.*.attn_sinks.weight", "model.layers.*.self_attn.sinks"},
+    {"blk.*.ffn_gate_inp", "model.layers.*.mlp.router"},
+    {"blk.*.ffn_gate_exps", "model.layers.*.mlp.experts.gate_proj"},
+    {"blk.*.ffn_up_exps", "model.layers.*.mlp.experts.up_proj"},
+    {"blk.*.ffn_down_exps", "model.layers.*.mlp.experts.down_proj"},
+};
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfGptOss[] = {kDecoderKeys,
+                                                               kGptOssKeys};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfGptOss[] = {
+    kOuterTensors, kAttentionTensors, kGptOssTensors};
+
+/// yarn's ramp lies between pairs, as the model was made.
+static void describeGptOss(GgufConfig &config) {
+  describeHeads(config);
+  describeRotary(config, /*truncates=*/false);
+  constexpr llvm::StringLiteral kBias = "blk.0.attn_q.bias";
+  config.setBoolean("attention_bias", config.getModel().find(kBias), kBias);
+}
+
 static constexpr GgufArchitecture kArchitectures[] = {
+    {"gpt-oss", "gpt_oss", kKeysOfGptOss, kOfGptOss, describeGptOss},
     {"lfm2", "lfm2", kKeysOfLfm2, kOfLfm2, describeLfm2},
     {"olmo2", "olmo2", kKeys, kOfOlmo2, describeOlmo2},
     {"smollm3", "smollm3", kKeys, kOfSmolLm3, describePlain},
