@@ -90,7 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
                     "gemma3/text_linear", "gemma3/text_caps", "mamba/plain",
                     "falcon_mamba/plain", "mamba2/tied_biases_bf16",
                     "jamba/experts", "kimi_linear/plain", "mixtral/plain",
-                    "olmo2/plain", "lfm2/plain"),
+                    "olmo2/plain", "lfm2/plain", "exaone4/windows",
+                    "exaone4/no_window_bf16"),
     nameOf);
 
 TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {

@@ -1,5 +1,6 @@
 """Writers for decoders of attention, LFM2 and the hybrids of Qwen: conversion/llama.py, granite.py, qwen.py, phi.py,
-gemma.py, smollm3.py, olmo.py, lfm2.py, gpt_oss.py of llama.cpp."""
+gemma.py, smollm3.py, olmo.py, lfm2.py, gpt_oss.py,
+exaone.py of llama.cpp."""
 import array
 import math
 import re
@@ -69,6 +70,18 @@ class Olmo2(Writer):
             self.set(attention__sliding_window=self.config["sliding_window"],
                      attention__sliding_window_pattern=[kind == "sliding_attention"
                                                         for kind in self.config["layer_types"]])
+
+
+class Exaone4(Olmo2):
+    arch = "exaone4"
+
+    def describe(self):
+        self.decoder()
+        self.rotary()
+        if self.get("sliding_window"):
+            letters = self.config["sliding_window_pattern"]
+            self.set(attention__sliding_window=self.config["sliding_window"], attention__sliding_window_pattern=[
+                letters[layer % len(letters)] == "L" for layer in range(self.config["num_hidden_layers"])])
 
 
 class Lfm2(Writer):

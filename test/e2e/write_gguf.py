@@ -14,8 +14,8 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True  # beside the sources
-from gguf_decoders import (Gemma2, Gemma3, GptOss, Granite, Lfm2, Llama, Mixtral, Olmo2, Phi3, Qwen2, Qwen2Moe, Qwen3,
-                           Qwen3Moe, Qwen3Next, Qwen35, Qwen35Moe, SmolLm3)
+from gguf_decoders import (Exaone4, Gemma2, Gemma3, GptOss, Granite, Lfm2, Llama, Mixtral, Olmo2, Phi3, Qwen2, Qwen2Moe,
+                           Qwen3, Qwen3Moe, Qwen3Next, Qwen35, Qwen35Moe, SmolLm3)
 from gguf_file import read_safetensors, write_gguf, write_safetensors
 from gguf_recurrent import Jamba, Kimi, Mamba, Mamba2, MiniMax, Rwkv6, Rwkv7
 
@@ -25,7 +25,7 @@ WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2,
            "mamba": Mamba, "falcon_mamba": Mamba, "mamba2": Mamba2, "jamba": Jamba, "kimi_linear": Kimi,
            "minimax_text_01": MiniMax, "rwkv6": Rwkv6, "rwkv7": Rwkv7,
            "mixtral": Mixtral, "smollm3": SmolLm3, "olmo2": Olmo2, "olmo3": Olmo2, "lfm2": Lfm2,
-           "gpt_oss": GptOss}
+           "gpt_oss": GptOss, "exaone4": Exaone4}
 
 
 def main():

@@ -1,4 +1,4 @@
-// conversion/gpt_oss.py, lfm2.py, olmo.py and smollm3.py of llama.cpp.
+// conversion/exaone.py, gpt_oss.py, lfm2.py, olmo.py and smollm3.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 #include "frontend/checkpoint/Refusal.h"
@@ -30,7 +30,7 @@ static constexpr llvm::ArrayRef<GgufTensorRow> kOfSmolLm3[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
 
 //===----------------------------------------------------------------------===//
-// OLMo 2 and 3
+// OLMo 2 and 3, EXAONE 4
 //===----------------------------------------------------------------------===//
 
 static constexpr GgufTensorRow kNormsBehind[] = {
@@ -40,16 +40,11 @@ static constexpr GgufTensorRow kNormsBehind[] = {
 static constexpr llvm::ArrayRef<GgufTensorRow> kOfOlmo2[] = {
     kOuterTensors, kAttentionTensors, kMlpTensors, kNormsBehind};
 
-/// A window makes it OLMo 3, of which a key says for each layer whether it has it.
-static void describeOlmo2(GgufConfig &config) {
-  describePlain(config);
-  std::string window = config.keyOf("attention.sliding_window"),
-              pattern = config.keyOf("attention.sliding_window_pattern");
-  GgufMetadata &keys = config.getKeys();
-  if (!keys.has(window))
-    return;
-  config.setText("model_type", "olmo3", window);
+/// Which layers have the window, as a key says for each.
+static void describeSlidingLayers(GgufConfig &config) {
   config.copy({"attention.sliding_window", "sliding_window"});
+  GgufMetadata &keys = config.getKeys();
+  std::string pattern = config.keyOf("attention.sliding_window_pattern");
   if (!keys.has(pattern))
     return;
   std::optional<std::vector<bool>> slides = keys.getBooleans(
@@ -61,6 +56,25 @@ static void describeOlmo2(GgufConfig &config) {
     kinds.push_back((*slides)[size_t(layer)] ? "sliding_attention"
                                              : "full_attention");
   config.setTexts("layer_types", kinds, pattern);
+}
+
+/// A window makes it OLMo 3.
+static void describeOlmo2(GgufConfig &config) {
+  describePlain(config);
+  std::string window = config.keyOf("attention.sliding_window");
+  if (!config.getKeys().has(window))
+    return;
+  config.setText("model_type", "olmo3", window);
+  describeSlidingLayers(config);
+}
+
+/// Without the key no layer has a window.
+static void describeExaone4(GgufConfig &config) {
+  describePlain(config);
+  if (!config.has("attention.sliding_window"))
+    config.set("sliding_window", JsonValue(),
+               config.keyOf("attention.sliding_window"));
+  describeSlidingLayers(config);
 }
 
 //===----------------------------------------------------------------------===//
@@ -161,6 +175,7 @@ static void describeGptOss(GgufConfig &config) {
 }
 
 static constexpr GgufArchitecture kArchitectures[] = {
+    {"exaone4", "exaone4", kKeys, kOfOlmo2, describeExaone4},
     {"gpt-oss", "gpt_oss", kKeysOfGptOss, kOfGptOss, describeGptOss},
     {"lfm2", "lfm2", kKeysOfLfm2, kOfLfm2, describeLfm2},
     {"olmo2", "olmo2", kKeys, kOfOlmo2, describeOlmo2},

@@ -222,7 +222,7 @@ TEST_F(AdaptedGgufTest, Refusals) {
   std::string unknown =
       refusal(GgufBuilder().text("general.architecture", "clip"));
   EXPECT_EQ(unknown.find("m.gguf: architecture 'clip' is not supported; "
-                         "supported: gemma2, gemma3, "),
+                         "supported: exaone4, gemma2, gemma3, "),
             0u)
       << unknown;
   EXPECT_EQ(
