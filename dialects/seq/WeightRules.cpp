@@ -1,5 +1,5 @@
-// #seq.derivation, #seq.row_groups, #seq.row_numbers: what weights are made of
-// besides the elements of one tensor.
+// #seq.derivation, #seq.row_groups, #seq.row_numbers, #seq.position_scales: what
+// weights are made of besides the elements of one tensor.
 #include "dialects/seq/SeqAttributes.h"
 
 #include "mlir/IR/BuiltinTypeInterfaces.h"
@@ -71,6 +71,31 @@ RowGroupsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << size << ", " << offset << ", " << stride << " and "
                        << count;
   return success();
+}
+
+LogicalResult
+PositionScalesAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                           FloatAttr beta, int64_t originalContext) {
+  if (!beta.getValue().isFinite() || beta.getValueAsDouble() < 0)
+    return emitError() << "expects a finite 'beta' of at least 0, but got "
+                       << beta;
+  if (originalContext < 1)
+    return emitError() << "expects 'original_context' of at least 1, but got "
+                       << originalContext;
+  return success();
+}
+
+bool PositionScalesAttr::hasRows() const { return true; }
+
+SmallVector<double> PositionScalesAttr::compute(int64_t count) const {
+  return computeRow(/*position=*/0, count);
+}
+
+SmallVector<double> PositionScalesAttr::computeRow(int64_t position,
+                                                   int64_t count) const {
+  double steps = double(position / getOriginalContext());
+  return SmallVector<double>(count, 1 + getBeta().getValueAsDouble() *
+                                            std::log(1 + steps));
 }
 
 LogicalResult

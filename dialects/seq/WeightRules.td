@@ -166,6 +166,41 @@ def Seq_RowNumbersAttr
   let genVerifyDecl = 1;
 }
 
+def Seq_PositionScalesAttr
+    : Seq_Attr<"PositionScales", "position_scales", [
+        DeclareAttrInterfaceMethods<Seq_ComputedWeightInterface,
+                                    ["hasRows", "computeRow"]>]> {
+  let summary = "A factor for each position, which grows by steps";
+  let description = [{
+    The row of position `p` has one number in each of its columns:
+
+    ```
+    1 + beta * log(1 + floor(p / original_context))
+    ```
+
+    Queries of Llama 4 and Ministral 3 are multiplied with it, so that scores of
+    long contexts stay apart.
+
+    Constraints:
+
+    * (POSITION_SCALES1) `beta` is finite and at least 0; `original_context` is at
+      least 1.
+
+    Example:
+
+    ```mlir
+    #seq.position_scales<beta = 0.1 : f64, original_context = 16384>
+    ```
+
+    Source: `get_llama_4_attn_scale` of Hugging Face transformers 5.24.
+  }];
+  let parameters = (ins
+    "::mlir::FloatAttr":$beta,                            /*position_scales1*/
+    "int64_t":$original_context);                         /*position_scales1*/
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Seq_RowGroupsAttr : Seq_Attr<"RowGroups", "row_groups"> {
   let summary = "Which rows of a tensor a weight has";
   let description = [{

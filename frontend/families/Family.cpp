@@ -15,11 +15,15 @@
 #include "frontend/families/FlashRwkv.h"
 #include "frontend/families/FlashSamba.h"
 #include "frontend/families/Gemma.h"
+#include "frontend/families/Gemma4.h"
 #include "frontend/families/Gpt.h"
+#include "frontend/families/GptOss.h"
 #include "frontend/families/Granite.h"
 #include "frontend/families/Jamba.h"
 #include "frontend/families/KimiLinear.h"
+#include "frontend/families/LaraMini.h"
 #include "frontend/families/Lfm2.h"
+#include "frontend/families/Lfm3.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
@@ -27,6 +31,7 @@
 #include "frontend/families/MiniMaxText.h"
 #include "frontend/families/NemotronH.h"
 #include "frontend/families/Olmo.h"
+#include "frontend/families/OlmoHybrid.h"
 #include "frontend/families/Opt.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
@@ -37,6 +42,7 @@
 #include "frontend/families/TransNormer.h"
 #include "frontend/families/Xlstm.h"
 #include "frontend/families/Yoco.h"
+#include "frontend/families/Zamba2.h"
 
 using namespace effc::frontend;
 
@@ -58,6 +64,10 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importGemma3Text},
       {"gemma3", "Gemma3ForConditionalGeneration", "", readGemma3Vocabulary,
        importGemma3},
+      {"gemma4_text", "Gemma4ForCausalLM", "", readVocabularySize,
+       importGemma4Text},
+      {"gemma4", "Gemma4ForConditionalGeneration", "", readQwen35Vocabulary,
+       importGemma4},
       {"gla", "GLAForCausalLM", "", readVocabularySize, importFlashGla},
       {"retnet", "RetNetForCausalLM", "", readVocabularySize,
        importFlashRetNet},
@@ -107,21 +117,34 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importQwen35MoeText},
       {"lfm2", "Lfm2ForCausalLM", "", readVocabularySize, importLfm2},
       {"lfm2_moe", "Lfm2MoeForCausalLM", "", readVocabularySize, importLfm2Moe},
+      {"lfm3", "Lfm3ForCausalLM", "", readVocabularySize, importLfm3},
+      {"lara_mini", "LaraMiniForCausalLM", "", readVocabularySize,
+       importLaraMini},
       {"granitemoehybrid", "GraniteMoeHybridForCausalLM", "",
        readVocabularySize, importGraniteHybrid},
       {"bamba", "BambaForCausalLM", "", readVocabularySize, importBamba},
+      {"zamba2", "Zamba2ForCausalLM", "", readVocabularySize, importZamba2},
       {"falcon_h1", "FalconH1ForCausalLM", "", readVocabularySize,
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,
        importNemotronH, /*hasOwnCode=*/true},
+      {"gpt_oss", "GptOssForCausalLM", "", readVocabularySize, importGptOss},
       {"granite", "GraniteForCausalLM", "", readVocabularySize, importGranite},
       {"ministral", "MinistralForCausalLM", "", readVocabularySize,
        importMinistral},
+      {"ministral3", "Ministral3ForCausalLM", "", readVocabularySize,
+       importMinistral3},
+      {"mistral3", "Mistral3ForConditionalGeneration", "", readQwen35Vocabulary,
+       importMistral3},
+      {"granite_swa", "GraniteSWAForCausalLM", "", readVocabularySize,
+       importGraniteSwa},
       {"mixtral", "MixtralForCausalLM", "", readVocabularySize, importMixtral},
       {"smollm3", "SmolLM3ForCausalLM", "", readVocabularySize, importSmolLm3},
       {"olmo2", "Olmo2ForCausalLM", "", readVocabularySize, importOlmo2},
       {"olmo3", "Olmo3ForCausalLM", "", readVocabularySize, importOlmo3},
       {"exaone4", "Exaone4ForCausalLM", "", readVocabularySize, importExaone4},
+      {"olmo_hybrid", "OlmoHybridForCausalLM", "", readVocabularySize,
+       importOlmoHybrid},
       {"cohere2", "Cohere2ForCausalLM", "", readVocabularySize, importCohere2},
       {"doge", "DogeForCausalLM", "", readVocabularySize, importDoge,
        /*hasOwnCode=*/true},

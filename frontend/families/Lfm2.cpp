@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
+#include "frontend/model/GatedConvolution.h"
 #include "frontend/model/LayerPattern.h"
 
 using namespace effc;
@@ -15,10 +16,7 @@ namespace {
 
 struct Lfm2Config {
   DecoderConfig decoder;
-  /// L, the taps of a layer's convolution, the present token's included.
-  int64_t taps = 3;
-  /// Of the convolution and of the products around it.
-  bool convolutionBias = false;
+  GatedConvolutionConfig convolution;
   /// 1 for a layer that attends.
   std::vector<unsigned> attends;
   /// The first layers, which have an MLP where others have experts.
@@ -106,8 +104,7 @@ static Lfm2Config readLfm2(FamilyInput &input, bool hasExperts) {
   decoder.mlp.hidden =
       hasExperts ? reader.requireInteger("intermediate_size", 1, kMostDimension)
                  : readHidden(reader, true);
-  config.taps = reader.getInteger("conv_L_cache", 2, 64, 3);
-  config.convolutionBias = reader.getBoolean("conv_bias", false);
+  config.convolution = readGatedConvolution(reader, /*tapsByDefault=*/3);
   if (hasExperts && !reader.isSet("layer_types"))
     reader.report("lacks 'layer_types'");
   config.attends =
@@ -140,29 +137,6 @@ static void readLfm2Experts(ConfigReader &reader, Lfm2Config &config) {
   experts.scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6, 1);
 }
 
-/// out_proj(C * conv(B * x)) of the rows [B; C; x] of in_proj: `name` and
-/// `source` end with a point.
-static Value emitConvolution(ModelBuilder &model, const Lfm2Config &config,
-                             const std::string &name, const std::string &source,
-                             Value x) {
-  int64_t width = model.getWidth();
-  bool hasBias = config.convolutionBias;
-  std::string here = name + "conv";
-  Value all =
-      model.project(name + "in", source + "in_proj", x, 3 * width, hasBias);
-  auto part = [&](int64_t place) {
-    return model.slice(name + "in", all, place * width, width);
-  };
-  Value taps = model.taps(here, source + "conv.weight", config.taps, width),
-        bias;
-  if (hasBias)
-    bias = model.vector(here + "_bias", source + "conv.bias", width);
-  Value y = model.shortConvolution(here, model.mul(here, part(0), part(2)),
-                                   taps, bias, seq::Activation::None);
-  return model.project(name + "out", source + "out_proj",
-                       model.mul(here, part(1), y), width, hasBias);
-}
-
 static Value emitFeedForward(ModelBuilder &model, const Lfm2Config &config,
                              int64_t layer, const std::string &name,
                              const std::string &source, Value x) {
@@ -189,7 +163,8 @@ static Value emitLayer(ModelBuilder &model, const Lfm2Config &config,
   const auto &[name, source] = names;
   auto mix = [&](Value token) {
     if (config.attends[size_t(layer)] == 0)
-      return emitConvolution(model, config, name, source + "conv.", token);
+      return emitGatedConvolution(model, config.convolution, name,
+                                  source + "conv.", token);
     AttentionNames names{name + "attention", source + "self_attn."};
     names.output = "out_proj";
     names.queryNorm = "q_layernorm";

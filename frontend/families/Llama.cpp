@@ -27,6 +27,9 @@ struct Flavour {
   bool factorKeys = false;
   double epsilon = 1e-6, theta = 1e4;
   bool tied = false;
+  /// Of positions: what stands where the object is missing, and the growth of
+  /// queries (RotaryRequest).
+  llvm::StringRef rotaryOtherwise = "", queryScaleKey = "";
 };
 
 using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
@@ -67,8 +70,8 @@ static void readUnusedOfPhi(ConfigReader &reader) {
     reader.getInteger(key, 1, 1, 1);
 }
 
-static DecoderConfig read(FamilyInput &input, const Flavour &flavour) {
-  ConfigReader &reader = input.config;
+static DecoderConfig read(ConfigReader &reader, FamilyInput &input,
+                          const Flavour &flavour) {
   DecoderKeys keys;
   keys.epsilonOtherwise = flavour.epsilon;
   DecoderConfig config =
@@ -94,6 +97,10 @@ static DecoderConfig read(FamilyInput &input, const Flavour &flavour) {
     readFactors(reader, config);
   RotaryRequest request{config.attention.keys, config.context};
   request.theta = flavour.theta;
+  request.otherwise = flavour.rotaryOtherwise;
+  request.queryScaleKey = flavour.queryScaleKey;
+  if (!flavour.queryScaleKey.empty())
+    request.harmless = {"max_position_embeddings"};
   RotaryConfig rotary = readRotary(reader, input, request);
   for (LayerAttention &layer : config.layers)
     layer.rotary = rotary;
@@ -106,6 +113,10 @@ static DecoderConfig read(FamilyInput &input, const Flavour &flavour) {
                   // It is no part of the mathematics: a limit of that library.
                   "original_max_position_embeddings"});
   return config;
+}
+
+static DecoderConfig read(FamilyInput &input, const Flavour &flavour) {
+  return read(input.config, input, flavour);
 }
 
 static Module build(FamilyInput &input, const DecoderConfig &config) {
@@ -124,10 +135,14 @@ Module effc::frontend::importLlama(FamilyInput &input) {
   return import(input, flavour);
 }
 
-Module effc::frontend::importMistral(FamilyInput &input) {
+static Flavour mistral() {
   Flavour flavour{"mistral"};
   flavour.slidesEverywhere = true;
-  return import(input, flavour);
+  return flavour;
+}
+
+Module effc::frontend::importMistral(FamilyInput &input) {
+  return import(input, mistral());
 }
 
 Module effc::frontend::importQwen2(FamilyInput &input) {
@@ -250,4 +265,116 @@ Module effc::frontend::importSmolLm3(FamilyInput &input) {
   }
   ignoreHarmless(reader, input.remarks, {"max_window_layers"});
   return build(input, config);
+}
+
+/// `layer_rope_theta`, a theta for each layer, or 0 where none of its channels
+/// turn; `rotary` is what the other keys say.
+static void readThetas(ConfigReader &reader, FamilyInput &input,
+                       DecoderConfig &config) {
+  constexpr llvm::StringLiteral kKey = "layer_rope_theta";
+  if (!reader.isSet(kKey))
+    return;
+  const JsonArray *list = reader.get(kKey)->getArray();
+  if (!list)
+    return reader.reportMismatch(kKey, "an array of numbers",
+                                 *reader.get(kKey));
+  if (list->size() != config.layers.size())
+    return reader.report("expects " + quote(kKey) + " to have " +
+                         llvm::Twine(config.layers.size()) +
+                         " numbers, one for each layer, but got " +
+                         llvm::Twine(list->size()));
+  std::vector<double> thetas; // that differ
+  for (auto [layer, value] : llvm::zip_equal(config.layers, *list)) {
+    std::optional<double> theta = value.getNumber();
+    if (!theta || !(*theta >= 0) || *theta > 1e15)
+      return reader.reportMismatch(kKey, "numbers from 0 to 1e15", value);
+    if (*theta == 0) {
+      layer.rotary = {};
+      continue;
+    }
+    auto known = llvm::find(thetas, *theta);
+    size_t number = size_t(known - thetas.begin());
+    if (known == thetas.end())
+      thetas.push_back(*theta);
+    RotaryRequest request{config.attention.keys, config.context};
+    request.thetaInstead = theta;
+    layer.rotary = readRotary(reader, input, request);
+    if (number > 0)
+      layer.frequencies = "frequencies." + std::to_string(number);
+  }
+}
+
+Module effc::frontend::importGraniteSwa(FamilyInput &input) {
+  Flavour flavour{"granite_swa"};
+  flavour.biasKeys = flavour.factorKeys = flavour.tied = true;
+  flavour.epsilon = 1e-5;
+  DecoderConfig config = read(input, flavour);
+  ConfigReader &reader = input.config;
+  config.attention.sinkLogits = true;
+  int64_t window =
+      reader.getIntegerIfSet("sliding_window", 1, kMostContext).value_or(0);
+  if (!reader.get("sliding_window"))
+    window = 128;
+  std::vector<unsigned> kinds = readLayerPattern(
+      reader, "layer_types", int64_t(config.layers.size()),
+      {"full_attention", "sliding_attention"},
+      [](int64_t layer) -> unsigned { return layer % 4 != 0; });
+  for (auto [layer, kind] : llvm::zip_equal(config.layers, kinds))
+    layer.window = kind == 1 ? window : 0;
+  readThetas(reader, input, config);
+  return build(input, config);
+}
+
+static Flavour ministral3() {
+  Flavour flavour{"ministral3"};
+  flavour.slidesEverywhere = true;
+  flavour.epsilon = 1e-5;
+  flavour.queryScaleKey = "llama_4_scaling_beta";
+  flavour.rotaryOtherwise =
+      R"({"rope_type": "yarn", "rope_theta": 1e6, "factor": 16,
+          "original_max_position_embeddings": 16384, "mscale_all_dim": 1,
+          "mscale": 1, "llama_4_scaling_beta": 0.1})";
+  return flavour;
+}
+
+Module effc::frontend::importMinistral3(FamilyInput &input) {
+  return import(input, ministral3());
+}
+
+Module effc::frontend::importMistral3(FamilyInput &input) {
+  ConfigReader &outer = input.config;
+  outer.ignore({"vision_config"});
+  ignoreHarmless(outer, input.remarks,
+                 {"image_token_id", "image_token_index", "projector_hidden_act",
+                  "multimodal_projector_bias", "spatial_merge_size",
+                  "vision_feature_layer"});
+  std::optional<bool> tied;
+  if (outer.isSet("tie_word_embeddings"))
+    tied = outer.getBoolean("tie_word_embeddings", false);
+  ConfigReader text(outer, "text_config", *outer.getObjectIfSet("text_config"),
+                    /*isWhole=*/true);
+  const std::string *type =
+      text.isSet("model_type") ? text.getString("model_type") : nullptr;
+  bool isMinistral = type && *type == "ministral3";
+  if (type && !isMinistral && *type != "mistral")
+    text.reportMismatch("model_type", "mistral or ministral3",
+                        *text.get("model_type"));
+  ignoreOuterKeys(text, input.remarks);
+  if (llvm::Error error = outer.finish())
+    return error;
+  DecoderConfig config =
+      read(text, input, isMinistral ? ministral3() : mistral());
+  config.head.tied = tied.value_or(config.head.tied);
+  if (llvm::Error error = text.finish())
+    return error;
+  config.prefix = findPrefix(
+      input, {"language_model.model.", "model.language_model.", "model."},
+      {"embed_tokens.weight", "norm.weight"});
+  if (config.prefix == "language_model.model." &&
+      !input.checkpoint.has(config.head.head))
+    config.head.head = "language_model.lm_head.weight";
+  leaveAside(input, {},
+             {"vision_tower.", "multi_modal_projector.", "model.vision_tower.",
+              "model.multi_modal_projector."});
+  return buildDecoder(config, input);
 }

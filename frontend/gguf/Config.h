@@ -98,7 +98,8 @@ private:
 
 /// Writes `rope_theta`, `rope_scaling` and `partial_rotary_factor` from the keys
 /// under "rope." and the tensors of factors.
-void describeRotary(GgufConfig &config);
+/// `truncates`: whether yarn's ramp begins and ends at whole pairs.
+void describeRotary(GgufConfig &config, bool truncates = true);
 
 } // namespace effc::frontend
 

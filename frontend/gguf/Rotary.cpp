@@ -65,7 +65,7 @@ static void describeYarn(GgufConfig &config, GgufConfig &scaling) {
   }
 }
 
-void effc::frontend::describeRotary(GgufConfig &config) {
+void effc::frontend::describeRotary(GgufConfig &config, bool truncates) {
   GgufMetadata &keys = config.getKeys();
   config.copy({"rope.freq_base", "rope_theta", GgufKeyKind::Number});
   if (!config.has("rope.freq_base")) // as the format's own library has it
@@ -115,6 +115,8 @@ void effc::frontend::describeRotary(GgufConfig &config) {
   } else if (*kind == "yarn") {
     scaling.setText("rope_type", "yarn", kindKey);
     describeYarn(config, scaling);
+    if (!truncates)
+      scaling.setBoolean("truncate", false, kindKey);
   } else if (*kind == "longrope") {
     keys.report("lacks tensor 'rope_factors_long.weight', which " +
                 quote(kindKey) + " \"longrope\" asks for");

@@ -66,6 +66,13 @@ Value effc::frontend::turn(ModelBuilder &model, const Twine &name,
       last ? model.getBuilder().getI64IntegerAttr(*last) : nullptr);
 }
 
+static void reportStretched(ModelBuilder &model, const StreamedKeys &wanted) {
+  model.report(
+      "expects --sinks and --window within the context that rotary positions "
+      "are not stretched for, but got " +
+      Twine(wanted.sinks) + " and " + Twine(wanted.window));
+}
+
 LayerAttention effc::frontend::streamed(ModelBuilder &model,
                                         llvm::StringRef name,
                                         LayerAttention layer) {
@@ -77,15 +84,18 @@ LayerAttention effc::frontend::streamed(ModelBuilder &model,
   // What it has seen no further than is not to lie further now.
   bool narrower = layer.window < wanted.sinks + wanted.window ||
                   layer.window == wanted.window;
+  seq::PositionScalesAttr scales = layer.rotary.queryScales;
   if (!seesAll && narrower) {
+    if (scales) // its queries grow without end
+      reportStretched(model, wanted);
     model.noteKept(layer.window);
     return layer;
   }
-  if (layer.rotary.frequencies && layer.rotary.frequencies.hasRows())
-    model.report(
-        "expects --sinks and --window within the context that rotary positions "
-        "are not stretched for, but got " +
-        Twine(wanted.sinks) + " and " + Twine(wanted.window));
+  bool isScaled =
+      scales && wanted.sinks + wanted.window > scales.getOriginalContext();
+  if (isScaled ||
+      (layer.rotary.frequencies && layer.rotary.frequencies.hasRows()))
+    reportStretched(model, wanted);
   layer.window = wanted.window;
   layer.sinks = wanted.sinks;
   model.noteStreamed(name);
@@ -136,6 +146,8 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
     if (!shared->keys) {
       shared->keys = stateFor(".keys", key, rows, shared->name);
       shared->values = stateFor(".values", value, rows, shared->name);
+      shared->firstKeys = shared->keys;
+      shared->firstValues = shared->values;
     }
     keys = shared->keys;
     values = shared->values;
@@ -172,11 +184,10 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       builder.getF32Type());
   auto op = seq::AttentionOp::create(
       builder, model.at(name), type, keys.getType(), further, query, key, value,
-      model.getPositions(), extras.sinkQuery, extras.numbers,
-      /*sinks=*/nullptr, extras.slopes, keys, values, scores, sinkKeys,
-      sinkValues, sinkScores, windowAttr, builder.getF64FloatAttr(config.scale),
-      softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
-      keep,
+      model.getPositions(), extras.sinkQuery, extras.numbers, extras.sinkLogits,
+      extras.slopes, keys, values, scores, sinkKeys, sinkValues, sinkScores,
+      windowAttr, builder.getF64FloatAttr(config.scale), softCap,
+      seq::KeyScoreAttr::get(builder.getContext(), extras.effect), keep,
       /*form=*/nullptr);
   if (extras.shared) {
     extras.shared->keys = op.getNextKeys();
@@ -242,6 +253,34 @@ static AttentionInputs project(ModelBuilder &model,
   return in;
 }
 
+/// Queries [T, H K], as long as their positions ask for.
+static Value scaleByPosition(ModelBuilder &model, const std::string &name,
+                             const RotaryConfig &rotary, Value query) {
+  if (!rotary.queryScales)
+    return query;
+  // Places in a window's cache, none of which is as far as the first step.
+  if (model.getStreamed().window > 0)
+    return query;
+  Value table = model.computed("query_scales", rotary.queryScales,
+                               {model.getContext(), 1});
+  Value scale = model.embedding(name + ".query", model.getPositions(), table);
+  return model.mul(name + ".query", query,
+                   model.spread(name + ".query", scale, query));
+}
+
+/// The result of each head `mixed` [T, H, K], times its gate.
+static Value gateHeads(ModelBuilder &model, const AttentionConfig &config,
+                       const AttentionNames &names, Value x, Value mixed) {
+  std::string name = names.name + ".gate";
+  Value gate = model.activate(
+      name, model.project(name, names.source + names.headGate, x, config.heads),
+      seq::Nonlinearity::Sigmoid);
+  return model.mul(name, mixed,
+                   seq::BroadcastOp::create(model.getBuilder(), model.at(name),
+                                            gate, mixed,
+                                            llvm::ArrayRef<int64_t>{0, 1}));
+}
+
 Value effc::frontend::emitAttention(ModelBuilder &model,
                                     const AttentionConfig &config,
                                     const LayerAttention &given,
@@ -262,6 +301,7 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
     in.key = model.norm(name + ".key_norm", source + names.keyNorm, in.key,
                         *config.wideNorm);
   }
+  in.query = scaleByPosition(model, name, layer.rotary, in.query);
   auto inHeads = [&](Value flat, int64_t heads) {
     return model.reshape(name, flat, {heads, config.keys});
   };
@@ -273,6 +313,9 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
                                  seq::DecayRule::Alibi, /*layer=*/0,
                                  /*layers=*/0, /*negated=*/true),
         {config.heads});
+  if (config.sinkLogits)
+    extras.sinkLogits =
+        model.vector(name + ".sinks", source + names.sinkLogits, config.heads);
   Value query = inHeads(in.query, config.heads);
   addSinks(model, name, layer, query, extras);
   Value mixed = attend(
@@ -280,6 +323,8 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
       turn(model, name + ".query", layer, query),
       turn(model, name + ".key", layer, inHeads(in.key, config.keyHeads)),
       inHeads(in.value, config.keyHeads), extras);
+  if (config.headGate)
+    mixed = gateHeads(model, config, names, x, mixed);
   mixed = model.reshape(name, mixed, {config.inner()});
   if (in.gate)
     mixed = model.mul(

@@ -24,6 +24,11 @@ struct AttentionConfig {
   /// Whether a sigmoid gate follows each head's result. Its rows lie behind
   /// those of the head's queries.
   bool gated = false;
+  /// Whether a sigmoid gate of its own matrix, a number for each head, follows
+  /// the head's result.
+  bool headGate = false;
+  /// Whether each head has the logit of a key without a value.
+  bool sinkLogits = false;
 
   int64_t inner() const { return heads * keys; }
   int64_t keyWidth() const { return keyHeads * keys; }
@@ -52,6 +57,7 @@ struct AttentionNames {
   /// Whether matrices lie as [inputs, outputs].
   bool transposed = false;
   llvm::StringRef queryNorm = "q_norm", keyNorm = "k_norm";
+  llvm::StringRef sinkLogits = "sinks", headGate = "gate_proj";
 };
 
 /// Reads `num_attention_heads`, `num_key_value_heads` and `head_dim`, or what
@@ -84,12 +90,16 @@ struct SharedKeys {
   /// Under which the states are declared.
   std::string name;
   mlir::Value keys, values;
+  /// The states as the call has them first.
+  mlir::Value firstKeys = {}, firstValues = {};
 };
 
 /// What few models have besides queries, keys and values; all may be absent.
 struct AttentionExtras {
   /// [H]
   mlir::Value slopes;
+  /// Logits of keys without a value, [H].
+  mlir::Value sinkLogits;
   /// A number for each key, [T, N], what it does to the key's scores, and how
   /// many keys of the largest are attended to.
   mlir::Value numbers;

@@ -77,11 +77,6 @@ struct Routing {
   seq::RetrievalWeighting weighting;
 };
 
-/// The weights of all experts: gates and ups, or ups alone; and outputs.
-struct ExpertWeights {
-  Value inner, outer;
-};
-
 } // namespace
 
 static Routing route(ModelBuilder &model, const ExpertsConfig &config,
@@ -117,10 +112,10 @@ static Routing route(ModelBuilder &model, const ExpertsConfig &config,
   return routing;
 }
 
-/// Of experts that take `width` channels.
-static ExpertWeights declareExperts(ModelBuilder &model,
-                                    const ExpertsConfig &config,
-                                    const ExpertsNames &names, int64_t width) {
+ExpertWeights effc::frontend::declareExperts(ModelBuilder &model,
+                                             const ExpertsConfig &config,
+                                             const ExpertsNames &names,
+                                             int64_t width) {
   const std::string &name = names.name;
   int64_t count = config.experts, units = config.hidden,
           rows = config.gated ? 2 * units : units;
@@ -166,27 +161,35 @@ static seq::ChooseRowsOp choose(ModelBuilder &model,
       ofOneHead(routing.order), config.taken, routing.weighting);
 }
 
+Value effc::frontend::emitChosenExperts(ModelBuilder &model,
+                                        const ExpertsConfig &config,
+                                        const std::string &name,
+                                        const ExpertWeights &weights,
+                                        Value shares, Value rows, Value x) {
+  mlir::OpBuilder &builder = model.getBuilder();
+  auto type = mlir::RankedTensorType::get(
+      {mlir::ShapedType::kDynamic, config.taken, config.hidden},
+      builder.getF32Type());
+  Value hidden = seq::ExpertHiddenOp::create(
+      builder, model.at(name), type, x, shares, rows, weights.inner,
+      config.activation, config.gated, /*weight_inside=*/false);
+  return seq::ExpertOutputOp::create(builder, model.at(name), x.getType(),
+                                     hidden, rows, weights.outer);
+}
+
 /// The sum of what the experts taken make of x. Without gates it is written in
 /// the phases of a retrieval, since no mixer is of such experts.
 static Value emitTaken(ModelBuilder &model, const ExpertsConfig &config,
                        const std::string &name, const ExpertWeights &weights,
                        const Routing &routing, Value x) {
-  mlir::OpBuilder &builder = model.getBuilder();
   if (config.gated)
     return seq::RoutedExpertsOp::create(
-        builder, model.at(name), x.getType(), x, routing.scores, routing.order,
-        weights.inner, weights.outer, config.taken, config.activation,
-        routing.weighting, /*form=*/nullptr);
+        model.getBuilder(), model.at(name), x.getType(), x, routing.scores,
+        routing.order, weights.inner, weights.outer, config.taken,
+        config.activation, routing.weighting, /*form=*/nullptr);
   seq::ChooseRowsOp chosen = choose(model, config, name, routing);
-  auto type = mlir::RankedTensorType::get(
-      {mlir::ShapedType::kDynamic, config.taken, config.hidden},
-      builder.getF32Type());
-  Value hidden = seq::ExpertHiddenOp::create(
-      builder, model.at(name), type, x, chosen.getWeights(), chosen.getRows(),
-      weights.inner, config.activation, /*gated=*/false,
-      /*weight_inside=*/false);
-  return seq::ExpertOutputOp::create(builder, model.at(name), x.getType(),
-                                     hidden, chosen.getRows(), weights.outer);
+  return emitChosenExperts(model, config, name, weights, chosen.getWeights(),
+                           chosen.getRows(), x);
 }
 
 /// `y` [T, D], divided by the sum of what its experts were weighed with and the

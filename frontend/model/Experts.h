@@ -72,6 +72,22 @@ ExpertsConfig readExperts(ConfigReader &reader, bool normalised);
 /// Reads `decoder_sparse_step` and `mlp_only_layers`.
 ExpertsPattern readExpertsPattern(ConfigReader &reader, int64_t layers);
 
+/// The weights of all experts: gates and ups, or ups alone; and outputs.
+struct ExpertWeights {
+  mlir::Value inner, outer;
+};
+
+/// Of experts that take `width` channels.
+ExpertWeights declareExperts(ModelBuilder &model, const ExpertsConfig &config,
+                             const ExpertsNames &names, int64_t width);
+
+/// The sum of what chosen experts make of x, in the phases of a retrieval: the
+/// experts `rows` of each token, weighed by `shares`, [T, J] each.
+mlir::Value emitChosenExperts(ModelBuilder &model, const ExpertsConfig &config,
+                              const std::string &name,
+                              const ExpertWeights &weights, mlir::Value shares,
+                              mlir::Value rows, mlir::Value x);
+
 mlir::Value emitExperts(ModelBuilder &model, const ExpertsConfig &config,
                         const ExpertsNames &names, mlir::Value x);
 

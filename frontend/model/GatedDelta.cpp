@@ -30,12 +30,23 @@ static Value convolve(ModelBuilder &model, const GatedDeltaConfig &config,
                       const std::string &name, const std::string &source,
                       Value x, int64_t offset, int64_t size) {
   int64_t channels = 2 * config.keyWidth() + config.inner();
-  WeightSource from(source + "conv1d.weight");
+  bool isEach = config.layout == DeltaLayout::Each;
+  const char *prefix = !isEach                          ? ""
+                       : offset == 0                    ? "q_"
+                       : offset < 2 * config.keyWidth() ? "k_"
+                                                        : "v_";
+  WeightSource from(source + prefix + "conv1d.weight");
   from.transposed = true;
-  from.rows = model.rows(offset, size, channels, 1);
+  if (!isEach)
+    from.rows = model.rows(offset, size, channels, 1);
   Value taps = model.numbers(name, from, {config.taps, size});
   return model.shortConvolution(name, x, taps, /*bias=*/{},
                                 seq::Activation::Silu);
+}
+
+/// Of `in_proj`, where it has everything.
+static int64_t joinedRows(const GatedDeltaConfig &config) {
+  return 2 * (config.keyWidth() + config.inner() + config.heads);
 }
 
 /// Queries, keys, values or gates: of each group the `size` rows from `offset`
@@ -48,6 +59,17 @@ static Value projectPart(ModelBuilder &model, const GatedDeltaConfig &config,
   if (config.layout == DeltaLayout::InTurn)
     return model.projectRows(name, source + "in_proj_qkvz", x,
                              model.rows(offset, size, gates + values, groups));
+  if (config.layout == DeltaLayout::Joined)
+    return model.projectRows(
+        name, source + "in_proj", x,
+        model.rows(groups * offset, groups * size, joinedRows(config), 1));
+  if (config.layout == DeltaLayout::Each) {
+    const char *tensor = offset == gates            ? "g_proj"
+                         : offset == 0              ? "q_proj"
+                         : offset < 2 * config.keys ? "k_proj"
+                                                    : "v_proj";
+    return model.project(name, source + tensor, x, groups * size);
+  }
   if (offset == gates)
     return model.project(name, source + "in_proj_z", x, groups * size);
   return model.projectRows(
@@ -60,6 +82,15 @@ static Value projectNumber(ModelBuilder &model, const GatedDeltaConfig &config,
                            const std::string &name, const std::string &source,
                            Value x, const std::string &what) {
   int64_t heads = config.heads / config.groups;
+  if (config.layout == DeltaLayout::Joined) {
+    int64_t rows = joinedRows(config);
+    return model.projectRows(
+        name + what, source + "in_proj", x,
+        model.rows(rows - (what == "b" ? 2 : 1) * config.heads, config.heads,
+                   rows, 1));
+  }
+  if (config.layout == DeltaLayout::Each)
+    return model.project(name + what, source + what + "_proj", x, config.heads);
   if (config.layout == DeltaLayout::Apart)
     return model.project(name + what, source + "in_proj_" + what, x,
                          config.heads);
@@ -151,14 +182,16 @@ Value effc::frontend::emitGatedDelta(ModelBuilder &model,
   in.rate = model.activate(name + "b",
                            projectNumber(model, config, name, source, x, "b"),
                            seq::Nonlinearity::Sigmoid);
+  if (config.mostRate != 1)
+    in.rate = model.scale(name + "b", in.rate, config.mostRate);
   in.step = projectNumber(model, config, name, source, x, "a");
   NormConfig norm;
   norm.epsilon = config.epsilon;
-  Value y = model.groupNorm(name + "norm", source + "norm",
+  Value y = model.groupNorm(name + "norm", source + config.normName,
                             emitRules(model, config, name, source, in),
                             config.heads, config.values, norm);
   Value gate = model.activate(name + "z", part("z", 2 * keys + values, values),
                               seq::Nonlinearity::Silu);
-  return model.project(name + "out", source + "out_proj",
+  return model.project(name + "out", source + config.outName,
                        model.mul(name + "norm", y, gate), model.getWidth());
 }

@@ -16,7 +16,12 @@ enum class DeltaLayout {
   /// `in_proj_ba` as above.
   GatesApart,
   /// `in_proj_qkv` and `in_proj_z` as above; `in_proj_b` and `in_proj_a`.
-  Apart
+  Apart,
+  /// `in_proj`: all queries, keys, values, gates, learning rates, time steps.
+  Joined,
+  /// A matrix for each: `q_proj`, `k_proj`, `v_proj`, `g_proj`, `b_proj`,
+  /// `a_proj`; the convolution's taps of each too, `q_conv1d` and so on.
+  Each
 };
 
 struct GatedDeltaConfig {
@@ -26,6 +31,9 @@ struct GatedDeltaConfig {
   /// Of the norm of each head's result.
   double epsilon = 1e-6;
   DeltaLayout layout = DeltaLayout::InTurn;
+  /// Learning rates lie between 0 and this.
+  double mostRate = 1;
+  llvm::StringRef normName = "norm", outName = "out_proj";
   /// Whether heads of values lie one of each group in turn (`StoredForm`). What
   /// has one head of each group is then a mixer of its own.
   bool tiled = false;

@@ -406,7 +406,13 @@ Value ModelBuilder::shiftDifference(const llvm::Twine &name, Value x) {
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 ModelBuilder::finish(Value logits) {
   llvm::SmallVector<Value> results = {logits};
-  results.append(nextStates.begin(), nextStates.end());
+  auto *inOrder = nextStates.data();
+  for (mlir::BlockArgument argument : function.getArguments()) {
+    if (!function.getArgAttr(argument.getArgNumber(), "seq.state_name"))
+      continue;
+    auto known = nextOf.find(argument);
+    results.push_back(known != nextOf.end() ? known->second : *inOrder++);
+  }
   mlir::func::ReturnOp::create(builder, at("forward"), results);
   function.setFunctionType(builder.getFunctionType(
       function.getArgumentTypes(), mlir::ValueRange(results).getTypes()));

@@ -92,6 +92,11 @@ public:
   /// The value that the state has after the tokens; once per state, in the
   /// order in which they were made.
   void setNextState(mlir::Value next) { nextStates.push_back(next); }
+  /// The same of `state`, whatever was made after it: it has no place in that
+  /// order.
+  void setNextStateOf(mlir::Value state, mlir::Value next) {
+    nextOf[state] = next;
+  }
 
   /// Whether the checkpoint's weights have a tensor.
   bool hasTensor(llvm::StringRef name) const {
@@ -217,6 +222,7 @@ private:
   llvm::StringMap<seq::WeightOp> weights;
   llvm::SmallVector<seq::WeightOp> matrices; // those whose type may be chosen
   std::vector<mlir::Value> nextStates;
+  llvm::DenseMap<mlir::Value, mlir::Value> nextOf;
   std::string problem;
 };
 

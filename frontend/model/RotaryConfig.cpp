@@ -34,10 +34,17 @@ public:
                       scaling.getNumberIfSet("rope_theta", 1e-6, kMostTheta),
                       request.thetaKey, outside)
                 .value_or(request.theta);
+    if (request.thetaInstead)
+      theta = *request.thetaInstead;
     RotaryConfig config;
+    if (isProportional) {
+      readProportional(config);
+      return config;
+    }
     config.pairs = readPairs();
     if (scaling.hasProblem() || outer.hasProblem())
       return config;
+    readQueryScales(config);
     switch (kind) {
     case RotaryScaling::Default:
       config.frequencies = make(kind, {});
@@ -96,10 +103,41 @@ private:
     for (const auto &[spelling, kind] : kKinds)
       if (*name == spelling)
         return kind;
-    scaling.report("rope_type " + quote(*name) +
-                   " is not supported; supported: default, linear, dynamic, "
-                   "llama3, yarn, longrope");
+    isProportional = *name == "proportional";
+    if (!isProportional)
+      scaling.report("rope_type " + quote(*name) +
+                     " is not supported; supported: default, linear, dynamic, "
+                     "llama3, yarn, longrope, proportional");
     return RotaryScaling::Default;
+  }
+
+  /// Pairs of the whole head, of which the first ones turn and the others do not.
+  void readProportional(RotaryConfig &config) {
+    config.pairs = request.keys / 2;
+    if (request.keys % 2 != 0)
+      return outer.report("expects an even number of channels for rope_type "
+                          "'proportional', but got " +
+                          Twine(request.keys));
+    double share =
+        scaling.getNumberIfSet(request.shareKey, 0, 1).value_or(request.turned);
+    double factor =
+        scaling.getNumberIfSet("factor", 1, kMostFactor).value_or(1);
+    auto turned = int64_t(share * double(request.keys) / 2);
+    // No position turns by what f32 could tell from 0.
+    constexpr double kStill = 1e30;
+    llvm::SmallVector<double> divisors(size_t(config.pairs), kStill);
+    std::fill_n(divisors.begin(), turned, factor);
+    config.frequencies = make(RotaryScaling::Longrope, {}, 0, {}, {},
+                              builder.getDenseF64ArrayAttr(divisors));
+  }
+
+  void readQueryScales(RotaryConfig &config) {
+    if (request.queryScaleKey.empty() || !scaling.isSet(request.queryScaleKey))
+      return;
+    double beta = scaling.getNumber(request.queryScaleKey, 0, kMostFactor, 0);
+    if (beta > 0)
+      config.queryScales = seq::PositionScalesAttr::get(
+          input.context, number(beta), readOriginal());
   }
 
   int64_t readPairs() {
@@ -314,6 +352,7 @@ private:
   const RotaryRequest &request;
   mlir::Builder builder;
   double theta = 0;
+  bool isProportional = false;
 };
 
 } // namespace
@@ -370,7 +409,8 @@ static void checkBothSpellings(ConfigReader &reader, const JsonObject &now) {
 RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
                                         FamilyInput &input,
                                         const RotaryRequest &request) {
-  static const JsonValue empty = llvm::cantFail(parseJson("{}", "config.json"));
+  const JsonValue otherwise = llvm::cantFail(parseJson(
+      request.otherwise.empty() ? "{}" : request.otherwise, "config.json"));
   const JsonObject *object = nullptr;
   std::string key = "rope_scaling";
   if (reader.isSet("rope_parameters")) {
@@ -389,7 +429,7 @@ RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
   } else if (request.scaled) {
     object = reader.getObjectIfSet("rope_scaling");
   }
-  ConfigReader scaling(reader, key, object ? *object : *empty.getObject());
+  ConfigReader scaling(reader, key, object ? *object : *otherwise.getObject());
   RotaryConfig config = ScalingReader(reader, scaling, input, request).read();
   // A note of the authors of YaRN: whether the model has been trained with it.
   llvm::SmallVector<llvm::StringRef> notes = {"finetuned"};

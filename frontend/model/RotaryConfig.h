@@ -16,6 +16,8 @@ struct RotaryConfig {
   int64_t pairs = 0;
   double amplitude = 1;
   seq::RotaryPairs layout = seq::RotaryPairs::Half;
+  /// What queries are multiplied with by their positions; null: nothing.
+  seq::PositionScalesAttr queryScales;
 };
 
 /// What a family knows beside the keys about positions.
@@ -30,6 +32,8 @@ struct RotaryRequest {
   llvm::StringRef layerType = "";
   /// The key that holds theta outside of these objects; empty: none does.
   llvm::StringRef thetaKey = "rope_theta";
+  /// Theta in the place of what these keys say.
+  std::optional<double> thetaInstead = std::nullopt;
   /// Whether `rope_scaling` applies.
   bool scaled = true;
   /// The key of the share of channels that turn.
@@ -38,6 +42,11 @@ struct RotaryRequest {
   llvm::StringRef outerShareKey = "";
   /// Keys of these objects that change nothing for this model.
   llvm::SmallVector<llvm::StringRef, 2> harmless = {};
+  /// The key of these objects for the growth of queries (`queryScales`).
+  llvm::StringRef queryScaleKey = "";
+  /// The object, as JSON, of a configuration that has none; empty: one without
+  /// scaling.
+  llvm::StringRef otherwise = "";
 };
 
 /// Reads the keys; problems are left in the reader.

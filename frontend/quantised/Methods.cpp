@@ -14,7 +14,8 @@ static constexpr QuantisedMethod kMethods[] = {
     {"fbgemm_fp8", readFbgemmFp8},
     {"fp8", readFp8},
     {"gptq", readGptq},
-    {"modelopt", readModelOpt}};
+    {"modelopt", readModelOpt},
+    {"mxfp4", readMxfp4}};
 
 llvm::ArrayRef<QuantisedMethod> effc::frontend::quantisedMethods() {
   return kMethods;

@@ -31,6 +31,7 @@ QuantisedStep readFp8(ConfigReader &config);
 QuantisedStep readFbgemmFp8(ConfigReader &config);
 QuantisedStep readGptq(ConfigReader &config);
 QuantisedStep readModelOpt(ConfigReader &config);
+QuantisedStep readMxfp4(ConfigReader &config);
 
 /// Gives the checkpoint the matrices that 'quantization_config' describes, where its
 /// method is one of these; where there is none, or the user answers for the key, nothing

@@ -115,7 +115,7 @@ protected:
     return true;
   }
 
-  /// What the table of frontend/families/README.md says of the case.
+  /// What the table of frontend/families/table.md says of the case.
   void record() {
     Finished done = runProgram({EFFC_PROGRAM, "inspect", model, "--json"});
     ASSERT_EQ(done.status, 0) << done.err;

@@ -89,7 +89,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "phi3/plain_window", "gemma2/caps_window",
                     "gemma3/text_linear", "gemma3/text_caps", "mamba/plain",
                     "falcon_mamba/plain", "mamba2/tied_biases_bf16",
-                    "jamba/experts", "kimi_linear/plain"),
+                    "jamba/experts", "kimi_linear/plain", "mixtral/plain",
+                    "olmo2/plain", "lfm2/plain", "exaone4/windows",
+                    "exaone4/no_window_bf16"),
     nameOf);
 
 TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
@@ -101,7 +103,9 @@ TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
 
 INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
                          testing::Values("minimax/own", "rwkv6/plain",
-                                         "rwkv7/plain"),
+                                         "rwkv7/plain", "smollm3/plain",
+                                         "olmo3/released_keys_bf16",
+                                         "gpt_oss/plain"),
                          nameOf);
 
 // Three files, of which tensors take turns.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the table of families in frontend/families/README.md to the tree and to the last run.
+"""Holds the table of families in frontend/families/table.md to the tree and to the last run.
 
 Layouts and goldens are those of test/goldens/families; errors and state bytes are what
 EffcFamilyTests recorded, and so are the entry points, which the line above the table states for
@@ -16,9 +16,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 GOLDENS = ROOT / "test/goldens/families"
-README = ROOT / "frontend/families/README.md"
+PAGE = ROOT / "frontend/families/table.md"
 BEGIN = "<!-- The table of families: test/e2e/family_table.py --write -->"
-# What every family is compiled to, as README says above the table.
+# What every family is compiled to, as the page says above the table.
 ENTRIES = ["decode", "prefill"]
 END = "<!-- The end of the table of families -->"
 
@@ -59,18 +59,18 @@ def main():
     lines = ["| family | layouts | goldens | relative L2 error below | state bytes per sequence |",
              "|---|---|---|---|---|"]
     lines += [row_of(family, arguments.results) for family in families]
-    text = README.read_text()
+    text = PAGE.read_text()
     before, _, rest = text.partition(BEGIN)
     table, _, after = rest.partition(END)
     if not rest or not after:
-        sys.exit(f"{README}: expects the lines {BEGIN!r} and {END!r}")
+        sys.exit(f"{PAGE}: expects the lines {BEGIN!r} and {END!r}")
     wanted = "\n" + "\n".join(lines) + "\n"
     if table == wanted:
         return
     if not arguments.write:
-        sys.exit(f"{README}: the table of families is stale; {__file__} "
+        sys.exit(f"{PAGE}: the table of families is stale; {__file__} "
                  f"--results {arguments.results} --write makes it again")
-    README.write_text(before + BEGIN + wanted + END + after)
+    PAGE.write_text(before + BEGIN + wanted + END + after)
 
 
 if __name__ == "__main__":

@@ -39,8 +39,9 @@ def count(config):
     made = kind.config_class(**copy.deepcopy(config))
     with torch.device("meta"):
         model = kind(made)
-    # What balances experts is trained, though the library keeps it in a buffer.
-    balances = [tensor for name, tensor in model.named_buffers() if name.endswith(("correction_bias", "expert_bias"))]
+    # What balances experts or scales layers is trained, though the library keeps it in a buffer.
+    trained = ("correction_bias", "expert_bias", "layer_scalar")
+    balances = [tensor for name, tensor in model.named_buffers() if name.endswith(trained)]
     return sum(tensor.numel() for tensor in [*model.parameters(), *balances])
 
 

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from family_goldens import (cached, decoders, explicit, flash, hybrids, kimi, mamba_ssm, minimax, papers, public,
-                            rotary, routed, streaming)
+from family_goldens import (cached, decoders, explicit, flash, hybrids, kimi, later_decoders, later_hybrids, mamba_ssm, minimax, papers,
+                            public, rotary, routed, streaming)
 from family_goldens.double import everything_in_double
 from family_goldens.weights import drawn_buffers, randomise, seed_of
 from safetensors.numpy import save_file
@@ -72,6 +72,8 @@ def write_case(case, folder):
     generator = torch.Generator().manual_seed(seed_of(case.path))
     model = case.build().eval()
     randomise(model, case, generator)
+    if case.settle:
+        case.settle(model)
     if case.dtype == "bf16":
         with torch.no_grad():
             for tensor in model.parameters():
@@ -114,7 +116,7 @@ def main():
     warnings.filterwarnings("ignore")
     every = (public.CASES + flash.CASES + decoders.CASES + routed.CASES + rotary.CASES
              + streaming.CASES + cached.CASES + explicit.CASES + papers.CASES + minimax.CASES + mamba_ssm.CASES
-             + kimi.CASES + hybrids.CASES)
+             + kimi.CASES + hybrids.CASES + later_decoders.CASES + later_hybrids.CASES)
     cases = [case for case in every if case.path.startswith(arguments.only)]
     if not cases:
         parser.error(f"no case begins with {arguments.only!r}")

@@ -17,6 +17,27 @@ static void describeLlama(GgufConfig &config) {
     config.setBoolean("mlp_bias", true, "blk.0.ffn_up.bias");
 }
 
+// Experts of Mixtral, whose files have the same architecture.
+static constexpr GgufTensorRow kMixtralTensors[] = {
+    {"blk.*.ffn_gate_inp", "model.layers.*.block_sparse_moe.gate"},
+    {"blk.*.ffn_gate_exps", "model.layers.*.block_sparse_moe.experts.#.w1"},
+    {"blk.*.ffn_up_exps", "model.layers.*.block_sparse_moe.experts.#.w3"},
+    {"blk.*.ffn_down_exps", "model.layers.*.block_sparse_moe.experts.#.w2"},
+};
+
+static void describeLlamaOrMixtral(GgufConfig &config) {
+  describeLlama(config);
+  std::string key = config.keyOf("expert_count");
+  auto count = config.getKeys().getInteger(key, 0, int64_t(1) << 14);
+  if (!count || *count == 0) {
+    config.getKeys().ignore({config.keyOf("expert_used_count")});
+    return;
+  }
+  config.setText("model_type", "mixtral", key);
+  config.setInteger("num_local_experts", *count, key);
+  config.copy({"expert_used_count", "num_experts_per_tok"});
+}
+
 // Queries, keys and values, and gates and ups, in one tensor as in the family's own
 // checkpoints.
 static constexpr GgufTensorRow kFusedTensors[] = {
@@ -48,12 +69,16 @@ static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys},
 static constexpr llvm::ArrayRef<GgufTensorRow> kPairedTensors[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
 
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfLlama[] = {
+    kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms,
+    kMixtralTensors};
+
 static constexpr llvm::ArrayRef<GgufTensorRow> kOfPhi3[] = {
     kOuterTensors, kFusedTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
     {"granite", "granite", kKeysOfGranite, kPairedTensors, describeLlama},
-    {"llama", "llama", kKeys, kPairedTensors, describeLlama},
+    {"llama", "llama", kKeys, kOfLlama, describeLlamaOrMixtral},
     {"phi3", "phi3", kKeys, kOfPhi3, describePhi3},
 };
 const llvm::ArrayRef<GgufArchitecture> effc::frontend::kLlamaArchitectures =

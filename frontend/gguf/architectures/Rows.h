@@ -88,7 +88,7 @@ GgufPeriod findPeriod(GgufConfig &config, llvm::ArrayRef<bool> holds,
 // One group of architectures each.
 extern const llvm::ArrayRef<GgufArchitecture> kGemmaArchitectures,
     kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures,
-    kRecurrentArchitectures;
+    kRecurrentArchitectures, kRelativeArchitectures;
 
 } // namespace effc::frontend
 

@@ -163,6 +163,18 @@ seq.weight @weight4_numbers computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : 
 
 // -----
 
+// POSITION_SCALES1
+// expected-error @+1 {{expects a finite 'beta' of at least 0, but got -1.000000e-01 : f64}}
+seq.weight @position_scales1_beta computed(#seq.position_scales<beta = -0.1 : f64, original_context = 16>) : tensor<2x1xf32>
+
+// -----
+
+// POSITION_SCALES1
+// expected-error @+1 {{expects 'original_context' of at least 1, but got 0}}
+seq.weight @position_scales1_context computed(#seq.position_scales<beta = 0.1 : f64, original_context = 0>) : tensor<2x1xf32>
+
+// -----
+
 // ROW_NUMBERS1
 // expected-error @+1 {{expects 'numbers' that are finite, but got }}
 seq.weight @row_numbers1_none computed(#seq.row_numbers<numbers = []>) : tensor<2x6xf32>

@@ -37,6 +37,10 @@ class Case:
     buffers: dict = field(default_factory=dict)
     # What tensors are called in the file.
     rename: Callable[[str], str] | None = None
+    # What is done to weights after they are drawn, and to the tensors of the file: storage in which few
+    # numbers have a place.
+    settle: Callable[[torch.nn.Module], None] | None = None
+    pack: Callable[[dict], dict] | None = None
     # Whether tensors lie in the file as the library converts them on saving, and not as it holds them.
     converted: bool = True
 
@@ -54,11 +58,13 @@ class Case:
                 rounded.get_submodule(parent)._buffers[leaf] = tensor
             model = rounded
         model.save_pretrained(folder, save_original_format=self.converted)
-        if self.rename or self.buffers:
+        if self.rename or self.buffers or self.pack:
             weights = folder / "model.safetensors"
             rename = self.rename or (lambda name: name)
             tensors = {rename(name): tensor for name, tensor in load_file(weights).items()}
             tensors |= {name: torch.ones(shape) for name, shape in self.buffers.items()}
+            if self.pack:
+                tensors = self.pack(tensors)
             save_file(tensors, weights, metadata={"format": "pt"})
         path = folder / "config.json"
         config = json.loads(path.read_text())

@@ -455,7 +455,7 @@ TEST_F(Mamba2Test, UnknownKeys) {
       importingWith("quantization_config", "{}"),
       "config.json: 'quantization_config' says that the weights are "
       "quantised, which is not read (what is: auto-round, awq, bitsandbytes, "
-      "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
+      "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt, mxfp4): take the "
       "unquantised "
       "checkpoint from which this one was made, or write its weights in "
       "bf16, f16 or f32; where they "

@@ -31,7 +31,7 @@ struct Survey {
   /// The window of each, 0 where it sees all keys, and its first tokens.
   std::vector<std::pair<int64_t, int64_t>> windows;
   /// Whether one that sees all keys turns queries, and whether by angles that
-  /// change with the length.
+  /// change with the length, or scales them by their positions.
   bool turns = false, stretches = false;
 };
 
@@ -51,6 +51,9 @@ Survey survey(mlir::ModuleOp module) {
         llvm::cast<mlir::RankedTensorType>(turn.getFrequencies().getType());
     found.stretches |= angles.getRank() == 2;
   });
+  for (auto weight : module.getOps<seq::WeightOp>())
+    if (auto rule = weight.getComputed())
+      found.stretches |= llvm::isa<seq::PositionScalesAttr>(*rule);
   return found;
 }
 

@@ -186,8 +186,8 @@ TEST_F(ToolKeysTest, QuantisedWeightsAreNamed) {
         "quantised" +
             std::string(told) +
             ", which is not read (what is: auto-round, awq, bitsandbytes, "
-            "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt): take the "
-            "unquantised checkpoint from which this one was made, or "
+            "compressed-tensors, fbgemm_fp8, fp8, gptq, modelopt, mxfp4): take "
+            "the unquantised checkpoint from which this one was made, or "
             "write its weights in bf16, f16 or f32; where they are so "
             "already, --allow quantization_config");
   // MLX's key.

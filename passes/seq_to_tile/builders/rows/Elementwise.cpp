@@ -1,6 +1,6 @@
-// Elementwise ops that no other kernel could take in. An item is one row, with
-// all dimensions after the first as one, or a part of a long one. Floor: bytes
-// of the operands.
+// Elementwise ops that no other kernel could take in. An item is one row of the
+// last dimension, or a part of a long one; where only one of the dimensions after
+// the first has several elements, that is the row. Floor: bytes of the operands.
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -19,28 +19,34 @@ LogicalResult effc::buildElementwise(KernelBuilder &k) {
     sizes.push_back(size);
     width *= size;
   }
-  if (llvm::count_if(sizes, [](int64_t size) { return size != 1; }) > 1)
-    return first.emitOpError(
-               "expects a tensor of rank 2 in a kernel of its own, but got ")
-           << type;
+  int64_t rows = 1; // of each token
+  if (llvm::count_if(sizes, [](int64_t size) { return size != 1; }) > 1) {
+    rows = width / sizes.back();
+    width = sizes.back();
+  }
   // On a GPU a row of a vocabulary is more than a block of threads can hold.
   constexpr int64_t kMostOnGpu = 2048;
   int64_t size = k.isGpu() ? std::min(width, kMostOnGpu) : width;
   int64_t runs = llvm::divideCeil(width, size);
-  k.setItems(k.getContext().lead, 1, runs);
+  k.setItems(k.getContext().lead, 1, rows * runs);
   SmallVector<Value> at(sizes.size(), k.index(0));
-  Value limit;
-  if (runs == 1) {
-    at[0] = k.item();
-  } else {
-    auto [row, run] = k.divide(k.item(), runs);
-    size_t dim = llvm::find(sizes, width) - sizes.begin();
-    at[0] = row;
+  size_t dim = rows > 1 ? sizes.size() - 1
+                        : size_t(llvm::find(sizes, width) - sizes.begin());
+  Value limit, rest = k.item();
+  if (runs > 1) {
+    Value run;
+    std::tie(rest, run) = k.divide(rest, runs);
     at[dim] = k.mul(run, size);
     sizes[dim] = size;
     if (width % size != 0)
       limit = k.min(k.sub(k.index(width), at[dim]), k.index(size));
   }
+  for (size_t outer = dim - 1; rows > 1 && outer > 0; --outer)
+    if (sizes[outer] > 1) {
+      std::tie(rest, at[outer]) = k.divide(rest, sizes[outer]);
+      sizes[outer] = 1;
+    }
+  at[0] = rest;
   tile::TileType rowType = k.rowType(size);
   return k.finish(
       {}, {},

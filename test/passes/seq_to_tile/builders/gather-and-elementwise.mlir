@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile | FileCheck %s
+// RUN: effc-opt %s --split-input-file --seq-form-kernels --convert-seq-to-tile | FileCheck %s
 
 // A gather reads the row of its item's index and takes in the op that follows.
 // %x has two uses then, so that silu is a kernel of its own, by rows; it is the
@@ -40,5 +40,33 @@ func.func @decode_3(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x5x
   %p = seq.mul %x, %s : tensor<?x5xf32>
   %out = seq.select_rows %p, %rows : (tensor<?x5xf32>, tensor<?xi32>) -> tensor<?x5xf32>
   return %out : tensor<?x5xf32>
+}
+}
+
+// -----
+
+// Of a tensor of rank 3 an item is a row of the last dimension: 2 of them a token.
+// What is repeated along it is one number.
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+seq.weight @table source("table") : tensor<11x8xf32>
+
+// CHECK-LABEL: tile.kernel @elementwise_1(
+// CHECK-SAME: items(#tile.items<rows, tile = 1, times = 2>)
+// CHECK: tile.load %{{.*}} sizes [1, 1, 3]
+// CHECK: tile.read %{{.*}} -> f32
+// CHECK: tile.store %{{.*}} sizes [1, 1, 3]
+func.func @decode_3(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {
+  %table = seq.parameter @table : tensor<11x8xf32>
+  %e = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x8xf32>) -> tensor<?x8xf32>
+  %x = seq.slice %e {axis = 1 : i64, offset = 0 : i64, size = 6 : i64} : tensor<?x8xf32> -> tensor<?x6xf32>
+  %g = seq.slice %e {axis = 1 : i64, offset = 6 : i64, size = 2 : i64} : tensor<?x8xf32> -> tensor<?x2xf32>
+  %heads = seq.reshape %x : tensor<?x6xf32> -> tensor<?x2x3xf32>
+  %gates = seq.broadcast %g along %heads {dimensions = array<i64: 0, 1>} : tensor<?x2xf32>, tensor<?x2x3xf32>
+  %p = seq.mul %heads, %gates : tensor<?x2x3xf32>
+  %y = seq.reshape %p : tensor<?x2x3xf32> -> tensor<?x6xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x6xf32>, tensor<?xi32>) -> tensor<?x6xf32>
+  return %out : tensor<?x6xf32>
 }
 }

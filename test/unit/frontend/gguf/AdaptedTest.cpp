@@ -222,7 +222,7 @@ TEST_F(AdaptedGgufTest, Refusals) {
   std::string unknown =
       refusal(GgufBuilder().text("general.architecture", "clip"));
   EXPECT_EQ(unknown.find("m.gguf: architecture 'clip' is not supported; "
-                         "supported: gemma2, gemma3, "),
+                         "supported: exaone4, gemma2, gemma3, "),
             0u)
       << unknown;
   EXPECT_EQ(
@@ -230,13 +230,13 @@ TEST_F(AdaptedGgufTest, Refusals) {
       "m.gguf: expects 'general.quantization_version' to be 2, but got 1: "
       "convert the model again");
   EXPECT_EQ(
-      refusal(llama().number("llama.expert_count", 8)),
-      "m.gguf: unknown key 'llama.expert_count' is refused: it may change "
-      "the model; where nothing depends on it, --allow "
-      "llama.expert_count");
-  EXPECT_EQ(
-      refusal(llama().number("llama.expert_count", 8), {"llama.expert_count"}),
-      "success");
+      refusal(llama().number("llama.expert_shared_count", 8)),
+      "m.gguf: unknown key 'llama.expert_shared_count' is refused: it may "
+      "change the model; where nothing depends on it, --allow "
+      "llama.expert_shared_count");
+  EXPECT_EQ(refusal(llama().number("llama.expert_shared_count", 8),
+                    {"llama.expert_shared_count"}),
+            "success");
   EXPECT_EQ(refusal(llama().number("llama.a\n", 8)),
             "m.gguf: unknown key 'llama.a\\x0a' is refused: it may change the "
             "model");

@@ -1,0 +1,185 @@
+// conversion/exaone.py, gpt_oss.py, lfm2.py, olmo.py and smollm3.py of llama.cpp.
+#include "frontend/gguf/architectures/Rows.h"
+
+#include "frontend/checkpoint/Refusal.h"
+
+using namespace effc::frontend;
+using Kind = GgufKeyKind;
+
+/// Biases of attention have no key: they are there or not.
+static void describeBiases(GgufConfig &config) {
+  if (config.getModel().find("blk.0.attn_q.bias"))
+    config.setBoolean("attention_bias", true, "blk.0.attn_q.bias");
+  if (config.getModel().find("blk.0.ffn_up.bias"))
+    config.setBoolean("mlp_bias", true, "blk.0.ffn_up.bias");
+}
+
+static void describePlain(GgufConfig &config) {
+  describeHeads(config);
+  describeRotary(config);
+  describeBiases(config);
+}
+
+//===----------------------------------------------------------------------===//
+// SmolLM3
+//===----------------------------------------------------------------------===//
+
+// Every fourth layer turns nothing, which no key says: the family's default.
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfSmolLm3[] = {
+    kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
+
+//===----------------------------------------------------------------------===//
+// OLMo 2 and 3, EXAONE 4
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufTensorRow kNormsBehind[] = {
+    {"blk.*.post_attention_norm", "model.layers.*.post_attention_layernorm"},
+    {"blk.*.post_ffw_norm", "model.layers.*.post_feedforward_layernorm"},
+};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfOlmo2[] = {
+    kOuterTensors, kAttentionTensors, kMlpTensors, kNormsBehind};
+
+/// Which layers have the window, as a key says for each.
+static void describeSlidingLayers(GgufConfig &config) {
+  config.copy({"attention.sliding_window", "sliding_window"});
+  GgufMetadata &keys = config.getKeys();
+  std::string pattern = config.keyOf("attention.sliding_window_pattern");
+  if (!keys.has(pattern))
+    return;
+  std::optional<std::vector<bool>> slides = keys.getBooleans(
+      pattern, uint64_t(config.getLayers() + config.getFurtherLayers()));
+  if (!slides)
+    return;
+  std::vector<llvm::StringRef> kinds;
+  for (int64_t layer = 0; layer < config.getLayers(); ++layer)
+    kinds.push_back((*slides)[size_t(layer)] ? "sliding_attention"
+                                             : "full_attention");
+  config.setTexts("layer_types", kinds, pattern);
+}
+
+/// A window makes it OLMo 3.
+static void describeOlmo2(GgufConfig &config) {
+  describePlain(config);
+  std::string window = config.keyOf("attention.sliding_window");
+  if (!config.getKeys().has(window))
+    return;
+  config.setText("model_type", "olmo3", window);
+  describeSlidingLayers(config);
+}
+
+/// Without the key no layer has a window.
+static void describeExaone4(GgufConfig &config) {
+  describePlain(config);
+  if (!config.has("attention.sliding_window"))
+    config.set("sliding_window", JsonValue(),
+               config.keyOf("attention.sliding_window"));
+  describeSlidingLayers(config);
+}
+
+//===----------------------------------------------------------------------===//
+// LFM2
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kLfm2Keys[] = {
+    {"context_length", "max_position_embeddings"},
+    {"feed_forward_length", "intermediate_size", Kind::SameInEachLayer},
+    {"attention.head_count", "num_attention_heads", Kind::SameInEachLayer},
+    {"attention.layer_norm_rms_epsilon", "norm_eps", Kind::Number},
+    {"shortconv.l_cache", "conv_L_cache"},
+};
+static constexpr GgufTensorRow kLfm2Tensors[] = {
+    {"token_embd", "model.embed_tokens"},
+    // Of the layers' results, whatever the file calls it.
+    {"token_embd_norm", "model.embedding_norm"},
+    {"output", "lm_head"},
+    {"blk.*.attn_norm", "model.layers.*.operator_norm"},
+    {"blk.*.ffn_norm", "model.layers.*.ffn_norm"},
+    {"blk.*.shortconv.conv", "model.layers.*.conv.conv"},
+    {"blk.*.shortconv.in_proj", "model.layers.*.conv.in_proj"},
+    {"blk.*.shortconv.out_proj", "model.layers.*.conv.out_proj"},
+    {"blk.*.attn_q", "model.layers.*.self_attn.q_proj"},
+    {"blk.*.attn_k", "model.layers.*.self_attn.k_proj"},
+    {"blk.*.attn_v", "model.layers.*.self_attn.v_proj"},
+    {"blk.*.attn_output", "model.layers.*.self_attn.out_proj"},
+    {"blk.*.attn_q_norm", "model.layers.*.self_attn.q_layernorm"},
+    {"blk.*.attn_k_norm", "model.layers.*.self_attn.k_layernorm"},
+    {"blk.*.ffn_gate", "model.layers.*.feed_forward.w1"},
+    {"blk.*.ffn_up", "model.layers.*.feed_forward.w3"},
+    {"blk.*.ffn_down", "model.layers.*.feed_forward.w2"},
+};
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfLfm2[] = {kLfm2Keys};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfLfm2[] = {kLfm2Tensors};
+
+/// A layer without heads of keys is a convolution. The file has the MLP's width as
+/// it is, and whether there are taps with a bias by the tensor.
+static void describeLfm2(GgufConfig &config) {
+  describeHeads(config);
+  describeRotary(config);
+  GgufMetadata &keys = config.getKeys();
+  std::string headsKey = config.keyOf("attention.head_count_kv");
+  std::vector<llvm::StringRef> kinds;
+  int64_t keyHeads = 0; // of the first layer that has any
+  bool hasBias = false;
+  for (const auto &[layer, heads] : llvm::enumerate(config.getKeyHeads())) {
+    kinds.push_back(heads > 0 ? "full_attention" : "conv");
+    if (keyHeads == 0)
+      keyHeads = heads;
+    if (heads > 0 && heads != keyHeads)
+      keys.report("expects " + quote(headsKey) +
+                  " to be the same for each layer that has any, but got " +
+                  llvm::Twine(keyHeads) + " and " + llvm::Twine(heads));
+    if (config.getModel().find(
+            ("blk." + llvm::Twine(layer) + ".shortconv.conv.bias").str()))
+      hasBias = true;
+  }
+  config.setInteger("num_key_value_heads", std::max<int64_t>(keyHeads, 1),
+                    headsKey);
+  config.setTexts("layer_types", kinds, headsKey);
+  config.setBoolean("conv_bias", hasBias, "blk.0.shortconv.conv.bias");
+  config.setBoolean("block_auto_adjust_ff_dim", false,
+                    config.keyOf("feed_forward_length"));
+}
+
+//===----------------------------------------------------------------------===//
+// gpt-oss
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kGptOssKeys[] = {
+    {"attention.sliding_window", "sliding_window"},
+    {"expert_count", "num_local_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    // What `feed_forward_length` says.
+    {"expert_feed_forward_length", "intermediate_size"},
+};
+static constexpr GgufTensorRow kGptOssTensors[] = {
+    {"blk.*.attn_norm", "model.layers.*.input_layernorm"},
+    {"blk.*.post_attention_norm", "model.layers.*.post_attention_layernorm"},
+    {"blk.*.attn_sinks.weight", "model.layers.*.self_attn.sinks"},
+    {"blk.*.ffn_gate_inp", "model.layers.*.mlp.router"},
+    {"blk.*.ffn_gate_exps", "model.layers.*.mlp.experts.gate_proj"},
+    {"blk.*.ffn_up_exps", "model.layers.*.mlp.experts.up_proj"},
+    {"blk.*.ffn_down_exps", "model.layers.*.mlp.experts.down_proj"},
+};
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfGptOss[] = {kDecoderKeys,
+                                                               kGptOssKeys};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfGptOss[] = {
+    kOuterTensors, kAttentionTensors, kGptOssTensors};
+
+/// yarn's ramp lies between pairs, as the model was made.
+static void describeGptOss(GgufConfig &config) {
+  describeHeads(config);
+  describeRotary(config, /*truncates=*/false);
+  constexpr llvm::StringLiteral kBias = "blk.0.attn_q.bias";
+  config.setBoolean("attention_bias", config.getModel().find(kBias), kBias);
+}
+
+static constexpr GgufArchitecture kArchitectures[] = {
+    {"exaone4", "exaone4", kKeys, kOfOlmo2, describeExaone4},
+    {"gpt-oss", "gpt_oss", kKeysOfGptOss, kOfGptOss, describeGptOss},
+    {"lfm2", "lfm2", kKeysOfLfm2, kOfLfm2, describeLfm2},
+    {"olmo2", "olmo2", kKeys, kOfOlmo2, describeOlmo2},
+    {"smollm3", "smollm3", kKeys, kOfSmolLm3, describePlain},
+};
+const llvm::ArrayRef<GgufArchitecture> effc::frontend::kRelativeArchitectures =
+    kArchitectures;
