@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 static constexpr Field kKnown[] = {
     {"count", FieldType::Integer, 2, 5},
