@@ -272,9 +272,10 @@ void Verification::checkThreads() {
     progress(++done, total);
     return;
   }
-  Feeding alone(
-      model, cli::openEngine(one, model, {.sessions = Feeding::kMostSequences})
-                 .engine);
+  Feeding alone(model, cli::openEngine(one, model,
+                                       {.sessions = Feeding::kMostSequences,
+                                        .takesHidden = true})
+                           .engine);
   addLogits("one thread", "all threads", alone.inOnePrefill(tokens), whole, 0,
             {});
 }
@@ -456,8 +457,9 @@ void Verification::checkCode() {
 }
 
 void Verification::feedWhole() {
-  place.emplace(cli::openEngine(options.device, model,
-                                {.sessions = Feeding::kMostSequences}));
+  place.emplace(cli::openEngine(
+      options.device, model,
+      {.sessions = Feeding::kMostSequences, .takesHidden = true}));
   report.isa = place->engine.isa();
   feeding.emplace(model, std::move(place->engine));
   chooseTokens();
