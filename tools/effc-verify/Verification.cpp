@@ -28,6 +28,8 @@ using namespace effc;
 using namespace effc::verify;
 using cli::Failure;
 
+static constexpr cli::EngineWish kWish = {.sessions = Feeding::kMostSequences,
+                                          .takesHidden = true};
 static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 2;
@@ -272,10 +274,7 @@ void Verification::checkThreads() {
     progress(++done, total);
     return;
   }
-  Feeding alone(model, cli::openEngine(one, model,
-                                       {.sessions = Feeding::kMostSequences,
-                                        .takesHidden = true})
-                           .engine);
+  Feeding alone(model, cli::openEngine(one, model, kWish).engine);
   addLogits("one thread", "all threads", alone.inOnePrefill(tokens), whole, 0,
             {});
 }
@@ -457,9 +456,7 @@ void Verification::checkCode() {
 }
 
 void Verification::feedWhole() {
-  place.emplace(cli::openEngine(
-      options.device, model,
-      {.sessions = Feeding::kMostSequences, .takesHidden = true}));
+  place.emplace(cli::openEngine(options.device, model, kWish));
   report.isa = place->engine.isa();
   feeding.emplace(model, std::move(place->engine));
   chooseTokens();
