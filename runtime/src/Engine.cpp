@@ -283,11 +283,11 @@ Check Engine::decode(std::span<effc_session_t *const> sessions,
 
 /// Tokens are drawn from logits alone.
 Check Engine::requireLogits() const {
-  if (uint32_t width = artifact->program().hidden_width())
+  if (auto width = artifact->program().hidden_width())
     return fail(EFFC_UNSUPPORTED,
                 "no token can be drawn: the model was compiled "
                 "for its hidden states, rows of ",
-                width, " numbers");
+                *width, " numbers");
   return {};
 }
 

@@ -36,8 +36,7 @@ Plan defaultPlan(const artifact::Program &program);
 /// How many numbers a row has that a call gives: a logit for each token of the
 /// vocabulary, or a hidden state.
 inline uint64_t rowWidth(const artifact::Program &program) {
-  return program.hidden_width() ? program.hidden_width()
-                                : program.vocabulary_size();
+  return program.hidden_width().value_or(program.vocabulary_size());
 }
 
 /// The most rows of any entry.

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     nlohmann::ordered_json parsed = parseBody(body);
     switch (data[0] % 5) {
     case 0:
-      checkAsked(readCompletion(parsed, toy()));
+      checkAsked(readCompletion(parsed, toy(), /*session=*/nullptr));
       break;
     case 1:
       checkAsked(readChat(parsed, toy()));

@@ -82,7 +82,7 @@ uint32_t effc_model_vocabulary_size(const effc_model_t *model) {
 }
 
 uint32_t effc_model_hidden_width(const effc_model_t *model) {
-  return model ? model->model->program().hidden_width() : 0;
+  return model ? model->model->program().hidden_width().value_or(0) : 0;
 }
 
 uint64_t effc_model_max_context(const effc_model_t *model) {

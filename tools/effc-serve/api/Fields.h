@@ -37,7 +37,7 @@ struct RefusedField {
   const char *reason;
 };
 
-/// Reads JSON; members stay in their order, since a schema's are to. Throws ApiError
+/// Reads JSON, nothing as an object without members; members stay in their order, since a schema's are to. Throws ApiError
 /// where `body` is none, nests deeper than 64 levels, has an object of more than 2,048
 /// members, or is no object.
 nlohmann::ordered_json parseBody(const std::string &body);
