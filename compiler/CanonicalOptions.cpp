@@ -145,6 +145,12 @@ static const CanonicalOption kOptions[] = {
        return true;
      },
      /*isFlag=*/true},
+    {"--hidden", [](const CompileOptions &o) { return flag(o.hidden); },
+     [](StringRef, CompileOptions &o) {
+       o.hidden = true;
+       return true;
+     },
+     /*isFlag=*/true},
     {"--allow", [](const CompileOptions &o) { return join(o.allow, ","); },
      [](StringRef value, CompileOptions &o) {
        o.allow.clear();

@@ -5,6 +5,7 @@
 #include "codegen/artifact/OutputFile.h"
 #include "compiler/CanonicalOptions.h"
 #include "compiler/Diagnostics.h"
+#include "compiler/HiddenRows.h"
 #include "compiler/LoadCheck.h"
 #include "compiler/ModelSizes.h"
 #include "compiler/OutputPlaces.h"
@@ -146,6 +147,9 @@ llvm::Error Compilation::import() {
   if (!imported)
     return imported.takeError();
   model = std::move(*imported);
+  if (options.hidden)
+    if (llvm::Error error = giveHiddenRows(*model.module))
+      return error;
   if (!model.checkpoint && options.compileTo == Phase::Artifact &&
       options.weights != codegen::WeightsMode::None)
     return llvm::createStringError(

@@ -40,6 +40,8 @@ struct CompileOptions {
   codegen::WeightsMode weights = codegen::WeightsMode::Embed;
   /// Gated norms take one mean over all channels (frontend/Import.h).
   bool ungroupedNorm = false;
+  /// Entries give what the model's head would have multiplied, and no logits.
+  bool hidden = false;
   /// The first and the last tokens that layers of attention see instead of
   /// more; a window of 0: all (frontend/Import.h).
   int64_t sinks = 0, window = 0;

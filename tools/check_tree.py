@@ -53,6 +53,7 @@ ALLOWED = {
     "tools/effc-verify": ["tools/effc-verify", "tools/effc/ModelAccess.h", "tools/terminal",
                           "compiler", "runtime/include", "runtime/schema", "runtime/abi", "effc"],
     "tools/effc-serve": ["tools/effc-serve", "tools/effc/ModelAccess.h", "tools/effc/Inputs.h",
+                         "tools/effc/HiddenRows.h", "tools/effc/TextFile.h",
                          "tools/terminal", "runtime/include", "effc"],
     "tools/effc-opt": ["compiler", "tools/terminal"],
     "tools/effc-lsp-server": ["compiler", "tools/terminal"],

@@ -6,6 +6,7 @@
 #include "dialects/plan/Instructions.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/plan/SegmentRecord.h"
+#include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -63,6 +64,9 @@ Error ProgramTables::fillStates() {
     return createStringError(
         "the module lacks 'seq.model' or 'seq.state_layout'");
   program.vocabulary_size = model.getVocabulary();
+  if (auto hidden =
+          module->getAttrOfType<mlir::IntegerAttr>(seq::kHiddenWidthAttr))
+    program.hidden_width = static_cast<uint32_t>(hidden.getInt());
   program.max_context = model.getMaxContext();
   program.model_width = model.getWidth();
   program.slot_bytes = layout.getSlotBytes();

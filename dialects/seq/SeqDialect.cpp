@@ -1,5 +1,6 @@
 // Registers what the dialect consists of and verifies the attributes it puts
 // on other dialects' ops.
+#include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/StorageDialect.h"
 
@@ -46,6 +47,18 @@ static LogicalResult verifyEntry(Operation *op, NamedAttribute attribute) {
   return success();
 }
 
+// HiddenRows.h.
+static LogicalResult verifyHiddenWidth(Operation *op,
+                                       NamedAttribute attribute) {
+  auto width = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (width && width.getInt() >= 1 && isa<ModuleOp>(op))
+    return success();
+  return op->emitError() << "'seq.hidden_width' expects a number from 1 on "
+                            "'builtin.module', but got "
+                         << attribute.getValue() << " on '" << op->getName()
+                         << "'";
+}
+
 LogicalResult SeqDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   StringRef name = attribute.getName().getValue();
@@ -55,6 +68,8 @@ LogicalResult SeqDialect::verifyOperationAttribute(Operation *op,
     return verifyModuleAttribute<StateLayoutAttr>(op, attribute);
   if (name == kEntryAttr)
     return verifyEntry(op, attribute);
+  if (name == kHiddenWidthAttr)
+    return verifyHiddenWidth(op, attribute);
   return op->emitError() << "'" << name
                          << "' is no attribute of the dialect 'seq'";
 }

@@ -8,9 +8,10 @@
 // Written twice and not shared: as one kernel the second head needs no memory
 // for its logits, and a call runs one of the two. %draws, a new argument, says
 // how each row's token is drawn.
+#include "passes/seq/Head.h"
 #include "passes/seq/Passes.h"
 
-#include "dialects/seq/OpKinds.h"
+#include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -24,51 +25,6 @@ namespace effc {
 
 namespace {
 
-/// The ops that make logits of rows, in order: one product of rows with a
-/// matrix, and every elementwise op between it and the logits. Empty where the
-/// logits are anything else.
-SmallVector<Operation *> collectHead(Value logits) {
-  auto isProduct = [](Operation *op) {
-    return isa<seq::LmHeadOp, seq::LinearOp>(op) &&
-           cast<RankedTensorType>(op->getOperand(1).getType()).getRank() == 2;
-  };
-  // What elementwise ops of the logits' type lead back to.
-  llvm::SetVector<Operation *> reached;
-  auto reach = [&](Value value) {
-    if (Operation *op = value.getDefiningOp();
-        op && value.getType() == logits.getType() && op->getNumResults() == 1)
-      reached.insert(op);
-  };
-  reach(logits);
-  SmallVector<Operation *> products;
-  for (size_t i = 0; i < reached.size(); ++i) {
-    if (isProduct(reached[i]))
-      products.push_back(reached[i]);
-    else if (seq::isElementwiseOp(reached[i]))
-      llvm::for_each(reached[i]->getOperands(), reach);
-  }
-  if (products.size() != 1)
-    return {};
-  // Of these, what follows from the product.
-  SmallVector<Operation *> inOrder = reached.takeVector();
-  llvm::sort(inOrder,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  llvm::DenseSet<Value> made;
-  SmallVector<Operation *> head;
-  for (Operation *op : inOrder) {
-    bool follows = op == products.front() ||
-                   (seq::isElementwiseOp(op) &&
-                    llvm::any_of(op->getOperands(), [&](Value operand) {
-                      return made.contains(operand);
-                    }));
-    if (!follows)
-      continue;
-    made.insert(op->getResult(0));
-    head.push_back(op);
-  }
-  return made.contains(logits) ? head : SmallVector<Operation *>();
-}
-
 struct ChooseTokensPass : impl::ChooseTokensPassBase<ChooseTokensPass> {
   using ChooseTokensPassBase::ChooseTokensPassBase;
 
@@ -81,6 +37,8 @@ struct ChooseTokensPass : impl::ChooseTokensPassBase<ChooseTokensPass> {
   }
 
   void addChoice(func::FuncOp function) {
+    if (getOperation()->hasAttr(seq::kHiddenWidthAttr))
+      return; // there are no logits
     Operation *end = function.getBody().front().getTerminator();
     if (end->getNumOperands() == 0)
       return;

@@ -2,6 +2,7 @@
 #include "passes/seq/OutputRows.h"
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -98,8 +99,12 @@ struct SpecializeEntriesPass
     auto logits = forward.getNumResults() == 0
                       ? RankedTensorType()
                       : dyn_cast<RankedTensorType>(forward.getResultTypes()[0]);
-    // Who calls makes room for one number per token.
-    if (logits && logits.getShape().back() != model.getVocabulary())
+    // Who calls makes room for one number per token, or for those of a hidden state.
+    auto hidden = module->getAttrOfType<IntegerAttr>(seq::kHiddenWidthAttr);
+    if (hidden && logits && logits.getShape().back() != hidden.getInt())
+      return forward.emitError("expects rows of ")
+             << hidden.getInt() << " numbers, but got " << logits;
+    if (!hidden && logits && logits.getShape().back() != model.getVocabulary())
       return forward.emitError("expects logits for the vocabulary's ")
              << model.getVocabulary() << " tokens, but got " << logits;
     return checkWidth(model, forward);

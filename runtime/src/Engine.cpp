@@ -272,18 +272,29 @@ Check Engine::decode(std::span<effc_session_t *const> sessions,
   ++callNumber;
   intakes.clear();
   feeds.clear();
-  uint64_t vocabulary = artifact->program().vocabulary_size();
+  uint64_t width = rowWidth(artifact->program());
   effc_wanted_t wanted = outLogits ? EFFC_LOGITS_LAST : EFFC_LOGITS_NONE;
   for (size_t i = 0; i < sessions.size(); ++i)
-    if (Check error =
-            addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
-                      outLogits ? outLogits + i * vocabulary : nullptr))
+    if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1), wanted,
+                                outLogits ? outLogits + i * width : nullptr))
       return error;
   return runAll(*decodePacker, artifact::CallResult::Logits);
 }
 
+/// Tokens are drawn from logits alone.
+Check Engine::requireLogits() const {
+  if (auto width = artifact->program().hidden_width())
+    return fail(EFFC_UNSUPPORTED,
+                "no token can be drawn: the model was compiled "
+                "for its hidden states, rows of ",
+                *width, " numbers");
+  return {};
+}
+
 Check Engine::decodeBest(std::span<effc_session_t *const> sessions,
                          std::span<const int32_t> tokens, int32_t *outTokens) {
+  if (Check error = requireLogits())
+    return error;
   ++callNumber;
   intakes.clear();
   feeds.clear();
@@ -300,6 +311,8 @@ Check Engine::decodeBest(std::span<effc_session_t *const> sessions,
 Check Engine::decodeDraw(std::span<effc_session_t *const> sessions,
                          std::span<effc_sampler_t *const> samplers,
                          std::span<const int32_t> tokens, int32_t *outTokens) {
+  if (Check error = requireLogits())
+    return error;
   ++callNumber;
   intakes.clear();
   feeds.clear();
@@ -379,7 +392,7 @@ void Engine::fillDraws() {
 
 /// Hands the last call's logits to those who wanted them.
 void Engine::collectLogits() {
-  uint64_t vocabulary = artifact->program().vocabulary_size();
+  uint64_t width = rowWidth(artifact->program());
   const float *logits = executor->results();
   for (const Piece &piece : pieces) {
     Intake &intake = intakes[piece.feed];
@@ -388,9 +401,9 @@ void Engine::collectLogits() {
                                                        : 0;
     if (count == 0)
       continue;
-    std::memcpy(intake.out, logits, count * vocabulary * sizeof(float));
-    intake.out += count * vocabulary;
-    logits += count * vocabulary;
+    std::memcpy(intake.out, logits, count * width * sizeof(float));
+    intake.out += count * width;
+    logits += count * width;
   }
 }
 

@@ -114,6 +114,8 @@ public:
   /// The same, but of each row of logits the token of the largest (Choice::id).
   Check decodeBest(std::span<effc_session_t *const> sessions,
                    std::span<const int32_t> tokens, int32_t *outTokens);
+  /// EFFC_UNSUPPORTED: calls give hidden states, from which no token is drawn.
+  Check requireLogits() const;
   /// The same, but the token that a sampler of its own draws from each row, -1
   /// where it draws none.
   Check decodeDraw(std::span<effc_session_t *const> sessions,

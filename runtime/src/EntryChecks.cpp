@@ -181,7 +181,7 @@ static const char *findFault(const artifact::Program &program,
   case artifact::OperandKind::Choices:
   case artifact::OperandKind::Draws:
     if (operand.kind() == artifact::OperandKind::Choices &&
-        program.vocabulary_size() < 2) // they lie where logits would
+        rowWidth(program) < 2) // they lie where logits would
       return "is of choices, of which a vocabulary of one token has none";
     return operand.index() == 0 && operand.offset() == 0
                ? nullptr
@@ -269,7 +269,7 @@ static std::string findProductFault(const artifact::Program &program,
     else if (operand.kind() == OperandKind::Weight && i == 1)
       room = program.weights()->Get(operand.index())->size() - operand.offset();
     else if (operand.kind() == OperandKind::Logits && i == 2)
-      room = rows * program.vocabulary_size() * sizeof(float);
+      room = rows * rowWidth(program) * sizeof(float);
     else
       return name + " is operand " + std::to_string(i) +
              ", which lies elsewhere";

@@ -55,7 +55,7 @@ static uint64_t roomOf(const Site &site, uint32_t index) {
   case OperandKind::Draws:
     return rows * sizeof(artifact::DrawRecord);
   case OperandKind::Logits:
-    return rows * site.program.vocabulary_size() * sizeof(float);
+    return rows * rowWidth(site.program) * sizeof(float);
   case OperandKind::Choices:
     return rows * 2 * sizeof(float);
   }
@@ -69,7 +69,7 @@ static uint64_t strideOf(const Site &site, OperandKind kind) {
   case OperandKind::State:
     return site.program.slot_bytes();
   case OperandKind::Logits:
-    return site.program.vocabulary_size() * sizeof(float);
+    return rowWidth(site.program) * sizeof(float);
   case OperandKind::Choices:
     return 2 * sizeof(float);
   case OperandKind::Tokens:

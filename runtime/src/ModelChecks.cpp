@@ -520,6 +520,10 @@ Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
       program.vocabulary_size() > kMaxVocabulary)
     return badData("the vocabulary has ", program.vocabulary_size(),
                    " tokens, but 1 to ", kMaxVocabulary, " are expected");
+  if (auto width = program.hidden_width();
+      width && (*width == 0 || *width > kMaxVocabulary))
+    return badData("hidden states have ", *width, " numbers, but 1 to ",
+                   kMaxVocabulary, " are expected");
   if (program.max_context() > kMaxContext)
     return badData("the longest context is ", program.max_context(),
                    " tokens, but at most ", kMaxContext, " are expected");

@@ -379,6 +379,8 @@ std::string rt::describe(const Model &model) {
   json.field("file_bytes", model.header().fileSize);
   json.field("vocabulary_size", program.vocabulary_size());
   json.field("model_width", program.model_width());
+  if (auto width = program.hidden_width())
+    json.field("hidden_width", *width);
   json.field("max_context", program.max_context());
   json.field("parameters", program.parameters());
   json.field("flops_per_token",

@@ -74,7 +74,7 @@ Memory rt::memoryOf(const artifact::Program &program, const Plan &plan) {
       pointers += launch->operands()->size();
   }
   uint64_t rows = mostRows(plan);
-  memory.logits = rows * program.vocabulary_size() * sizeof(float);
+  memory.logits = rows * rowWidth(program) * sizeof(float);
   // Per row: token, slot, position, segment, output row. Per launch: what
   // an executor keeps of it.
   memory.tables = rows * (4 + 4 + 8 + sizeof(artifact::SegmentRecord) + 4) +

@@ -33,6 +33,12 @@ std::vector<Plan> plansOf(const artifact::Program &program);
 /// What runs unless somebody asks for a device: the first of these.
 Plan defaultPlan(const artifact::Program &program);
 
+/// How many numbers a row has that a call gives: a logit for each token of the
+/// vocabulary, or a hidden state.
+inline uint64_t rowWidth(const artifact::Program &program) {
+  return program.hidden_width().value_or(program.vocabulary_size());
+}
+
 /// The most rows of any entry.
 uint32_t mostRows(const Plan &plan);
 

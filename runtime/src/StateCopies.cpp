@@ -117,6 +117,28 @@ std::vector<SlotWrite> CopyLayout::pieces(const CopiedStates &from) const {
   return pieces;
 }
 
+Result<std::vector<uint8_t>>
+CopyLayout::encode(const artifact::Program &program, const CopiedStates &states,
+                   const StateOrigin *origin) const {
+  Result<Mapping> slot =
+      Mapping::anonymous(program.slot_bytes(), "a sequence's states");
+  if (!slot)
+    return slot.error();
+  for (const SlotWrite &piece : pieces(states))
+    std::memcpy(slot->data() + piece.offset, piece.memory, piece.size);
+  return encodeState(program, states.position, {slot->data(), slot->size()},
+                     states.codes, origin);
+}
+
+CopiedStates CopyLayout::copy(const SequenceState &from, uint64_t first) const {
+  std::vector<SlotRead> pieces;
+  CopiedStates copy = room(first, from.position, pieces);
+  copy.codes = from.codes;
+  for (const SlotRead &piece : pieces)
+    std::memcpy(piece.memory, from.slot.data() + piece.offset, piece.size);
+  return copy;
+}
+
 bool CopyLayout::covers(std::span<const SharedRows> rows,
                         uint64_t position) const {
   return std::all_of(growing.begin(), growing.end(), [&](const Growing &state) {

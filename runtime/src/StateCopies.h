@@ -17,6 +17,7 @@
 
 #include "runtime/src/CodeNames.h"
 #include "runtime/src/HeldStates.h"
+#include "runtime/src/StateFile.h"
 #include "runtime/src/StateRows.h"
 
 #include <memory>
@@ -83,6 +84,13 @@ public:
                     std::vector<SlotRead> &pieces) const;
   /// What puts a slot into the state of `from`.
   std::vector<SlotWrite> pieces(const CopiedStates &from) const;
+  /// The bytes of a state file (StateFile.h) of `states`, all of them. EFFC_OUT_OF_MEMORY:
+  /// there is no room for a slot.
+  Result<std::vector<uint8_t>>
+  encode(const artifact::Program &program, const CopiedStates &states,
+         const StateOrigin *origin = nullptr) const;
+  /// A copy of what such a file holds, but for the rows of the tokens before `first`.
+  CopiedStates copy(const SequenceState &from, uint64_t first = 0) const;
   /// Whether `rows` have all that a sequence at `position` needs of growing states.
   bool covers(std::span<const SharedRows> rows, uint64_t position) const;
   /// The tokens before `at`, and the others.

@@ -4,9 +4,8 @@
 
 #include "runtime/src/Error.h"
 
-#include <exception>
 #include <initializer_list>
-#include <new>
+#include <type_traits>
 
 namespace effc::rt {
 
@@ -15,21 +14,18 @@ effc_status_t *makeStatus(Error error);
 /// A status that exists beforehand, since none can be allocated.
 effc_status_t *outOfMemoryStatus();
 
-/// Runs `body`, which returns a Check, as the whole of a C function.
+/// Calls `body` with `captured` as the whole of a C function.
+effc_status_t *runAtBorder(Check (*body)(void *captured),
+                           void *captured) noexcept;
+
+/// Runs `body`, which returns a Check, as the whole of a C function. What catches is
+/// there once, and not in each of them.
 template <typename Body> effc_status_t *atBorder(Body &&body) noexcept {
-  try {
-    if (Check error = body())
-      return makeStatus(std::move(*error));
-    return nullptr;
-  } catch (const std::bad_alloc &) {
-    return outOfMemoryStatus();
-  } catch (const std::exception &error) {
-    try {
-      return makeStatus({EFFC_INTERNAL, error.what()});
-    } catch (...) {
-      return outOfMemoryStatus();
-    }
-  }
+  return runAtBorder(
+      [](void *captured) -> Check {
+        return (*static_cast<std::remove_reference_t<Body> *>(captured))();
+      },
+      &body);
 }
 
 /// An argument of a C function and its name in effc.h.
@@ -39,20 +35,10 @@ struct Argument {
 };
 
 /// Refuses the first of `arguments` that is null.
-inline Check requireGiven(std::initializer_list<Argument> arguments) {
-  for (const Argument &argument : arguments)
-    if (!argument.pointer)
-      return invalidArgument("'", argument.name, "' is null");
-  return {};
-}
+Check requireGiven(std::initializer_list<Argument> arguments);
 
 /// Likewise `count` elements; of none there may be no array.
-inline Check requireArray(const Argument &array, size_t count) {
-  if (!array.pointer && count > 0)
-    return invalidArgument("'", array.name, "' is null, but ", count,
-                           " elements are to be there");
-  return {};
-}
+Check requireArray(const Argument &array, size_t count);
 
 /// Copies the first `size` bytes of `filled` into a struct that a caller may
 /// have compiled against an older or newer header, and keeps its size field.

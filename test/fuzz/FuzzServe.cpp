@@ -45,10 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     return 0;
   std::string body(reinterpret_cast<const char *>(data) + 1, size - 1);
   try {
-    nlohmann::json parsed = parseBody(body);
+    nlohmann::ordered_json parsed = parseBody(body);
     switch (data[0] % 5) {
     case 0:
-      checkAsked(readCompletion(parsed, toy()));
+      checkAsked(readCompletion(parsed, toy(), /*session=*/nullptr));
       break;
     case 1:
       checkAsked(readChat(parsed, toy()));

@@ -53,7 +53,8 @@ struct Arguments {
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
-  bool ungroupedNorm = false, noSync = false, reportWeights = false;
+  bool ungroupedNorm = false, hidden = false, noSync = false,
+       reportWeights = false;
   const CLI::Option *bitStableFlag = nullptr, *targetOption = nullptr;
 };
 
@@ -166,6 +167,10 @@ void declareNumbers(CLI::App &app, Arguments &a) {
   app.add_flag("--ungrouped-norm", a.ungroupedNorm,
                "Norm all channels of a gated norm together where the model "
                "has groups, as transformers did before release 5");
+  app.add_flag("--hidden", a.hidden,
+               "Give hidden states and no logits: the rows that the model's "
+               "head would multiply, for embeddings (effc serve) and effc eval "
+               "--hidden");
 }
 
 /// How much a call and a sequence may hold.
@@ -370,6 +375,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.output = a.output;
   options.weightsType = a.weightsType;
   options.ungroupedNorm = a.ungroupedNorm;
+  options.hidden = a.hidden;
   options.allow = a.allow;
   llvm::sort(options.allow);
   options.allow.erase(llvm::unique(options.allow), options.allow.end());

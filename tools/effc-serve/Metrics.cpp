@@ -150,13 +150,14 @@ static void addProcess(Page &page) {
 }
 
 std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
-                          const HttpServer &http) const {
+                          const HttpServer &http,
+                          Sessions::Numbers sessions) const {
   std::string out;
   Page page(out);
   std::vector<Stats> stats;
   std::vector<std::string> labels;
   for (const auto &model : models) {
-    stats.push_back(model->scheduler().stats());
+    stats.push_back(model->stats());
     labels.push_back("model=\"" + labelValue(model->name()) + "\"");
   }
   for (const Row &row : kRows) {
@@ -206,6 +207,11 @@ std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
     page.add("{path=\"" + labelValue(key.first) + "\",status=\"" +
                  std::to_string(key.second) + "\"}",
              double(count));
+  page.begin("effc_sessions", "gauge", "Sessions that clients have named.");
+  page.add("", double(sessions.count));
+  page.begin("effc_session_state_bytes", "gauge",
+             "What their states take, or may take while they grow.");
+  page.add("", double(sessions.bytes));
   page.begin("effc_http_connections", "gauge", "Open connections.");
   page.add("", http.connectionCount());
   page.begin("effc_http_connections_refused_total", "counter",

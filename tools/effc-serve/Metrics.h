@@ -9,6 +9,7 @@
 
 #include "tools/effc-serve/Log.h"
 #include "tools/effc-serve/engine/ServedModel.h"
+#include "tools/effc-serve/engine/Sessions.h"
 #include "tools/effc-serve/http/HttpServer.h"
 
 #include <array>
@@ -45,7 +46,7 @@ struct Metrics {
 
   /// The page.
   std::string page(std::span<const std::unique_ptr<ServedModel>> models,
-                   const HttpServer &http) const;
+                   const HttpServer &http, Sessions::Numbers sessions) const;
 };
 
 /// `text` as the value of a label.

@@ -87,6 +87,24 @@ static void declareLoad(CLI::App &app, Options &options) {
       ->type_name("N")
       ->check(wholeNumber(0, UINT32_MAX))
       ->capture_default_str();
+  app.add_option("--session-ram", options.sessionMemory,
+                 "Bytes of memory that states of sessions (/v1/sessions) may "
+                 "take; 0: no sessions")
+      ->type_name("BYTES")
+      ->capture_default_str();
+  app.add_option("--session-ttl", options.sessionSeconds,
+                 "How many seconds a session that nobody uses lives, unless it "
+                 "says")
+      ->check(wholeNumber(1, 2592000))
+      ->capture_default_str();
+  app.add_option("--max-sessions", options.service.sessions.count,
+                 "Sessions at once")
+      ->check(wholeNumber(1, 1u << 20))
+      ->capture_default_str();
+  app.add_option("--session-dir", options.service.sessions.folder,
+                 "A folder where sessions are saved, by request and when the "
+                 "server ends in order")
+      ->type_name("DIR");
   app.add_option("--max-tokens-cap", options.model.mostNewTokens,
                  "New tokens that one answer may have, which bounds how long "
                  "others wait")
@@ -196,9 +214,9 @@ static uint64_t cacheByDefault(size_t models) {
 
 static bool isUtf8(const std::string &text) {
   try {
-    nlohmann::json(text).dump();
+    nlohmann::ordered_json(text).dump();
     return true;
-  } catch (const nlohmann::json::exception &) {
+  } catch (const nlohmann::ordered_json::exception &) {
     return false;
   }
 }
@@ -237,6 +255,8 @@ void Options::resolve() {
   model.cacheBytes = cacheMemory.empty() ? cacheByDefault(files.size())
                                          : parseBytes(cacheMemory);
   model.cacheDiskBytes = parseBytes(cacheDisk);
+  service.sessions.bytes = parseBytes(sessionMemory);
+  service.sessions.life = std::chrono::seconds(sessionSeconds);
   if (!model.cacheFolder.empty() && model.cacheBytes == 0)
     throw UsageError("--cache-dir needs memory of --cache-ram as well");
   for (const std::string &host : service.gate.hosts)

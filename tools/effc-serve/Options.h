@@ -20,10 +20,11 @@ struct Options {
   ModelSettings model;
   ServiceSettings service;
   std::string address = "127.0.0.1", unixPath, portFile, keyFile, log = "text";
-  std::string memory, cacheMemory, cacheDisk = "16G";
+  std::string memory, cacheMemory, cacheDisk = "16G", sessionMemory = "1G";
   uint16_t port = 8080;
   bool noAuth = false, noPage = false;
   uint64_t bodyBytes = uint64_t(8) << 20;
+  uint64_t sessionSeconds = 3600;
   uint32_t drainSeconds = 30, headerSeconds = 10, bodySeconds = 30,
            idleSeconds = 75;
 

@@ -9,7 +9,7 @@
 
 using namespace effc;
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 static constexpr Route kRoutes[] = {
     {"GET", "/health", true, false},
@@ -28,6 +28,14 @@ static constexpr Route kRoutes[] = {
     {"POST", "/tokenize", false, false},
     {"POST", "/detokenize", false, false},
     {"POST", "/apply-template", false, false},
+    {"POST", "/v1/sessions", false, true},
+    {"GET", "/v1/sessions", false, false},
+    {"GET", "/v1/sessions/{session}", false, false},
+    {"DELETE", "/v1/sessions/{session}", false, false},
+    {"POST", "/v1/sessions/{session}/append", false, true},
+    {"POST", "/v1/sessions/{session}/fork", false, false},
+    {"POST", "/v1/sessions/{session}/save", false, false},
+    {"POST", "/v1/sessions/{session}/restore", false, false},
 };
 
 /// Paths that others have.
@@ -48,6 +56,16 @@ std::span<const Route> serve::routes() { return kRoutes; }
 
 static bool fits(const Route &route, std::string_view path) {
   std::string_view pattern = route.path;
+  if (size_t brace = pattern.find('{'); brace != pattern.npos) {
+    std::string_view before = pattern.substr(0, brace),
+                     behind = pattern.substr(pattern.find('}') + 1);
+    if (!path.starts_with(before) || !path.ends_with(behind) ||
+        path.size() <= before.size() + behind.size())
+      return false;
+    path.remove_prefix(before.size());
+    path.remove_suffix(behind.size());
+    return path.find('/') == path.npos;
+  }
   if (!pattern.ends_with("*"))
     return path == pattern;
   pattern.remove_suffix(1);
@@ -69,14 +87,22 @@ Service::Service(ServiceSettings given,
                  std::vector<std::unique_ptr<ServedModel>> served)
     : settings(std::move(given)), models(std::move(served)),
       gate(settings.gate), log(settings.log), metrics(log),
-      server(settings.limits, *this), workers(2) {
+      server(settings.limits, *this),
+      sessionPaths(settings.sessions,
+                   {models, generations, server,
+                    [this](const std::shared_ptr<Exchange> &exchange,
+                           HttpResponse response) {
+                      respond(exchange, std::move(response));
+                    }}),
+      embedders(1), workers(2) {
   for (const auto &model : models) {
     generations.push_back(std::make_unique<Generations>(
         *model, [this](std::function<void()> callback) {
           server.after(std::chrono::milliseconds(20), std::move(callback));
         }));
-    server.watch(model->scheduler().fd(),
-                 [all = generations.back().get()] { all->pump(); });
+    if (model->generates())
+      server.watch(model->scheduler().fd(),
+                   [all = generations.back().get()] { all->pump(); });
   }
   server.onSignal([this] { drain(); });
 }
@@ -88,12 +114,24 @@ HttpResponse Service::errorOf(int status, const std::string &message) {
 
 //===-- Before the body is read -------------------------------------------===//
 
-static HttpResponse preflight(const Route &route) {
+/// The methods that a path takes: "GET, HEAD".
+static std::string methodsOf(std::string_view path) {
+  std::string all;
+  for (const Route &route : kRoutes)
+    if (fits(route, path)) {
+      all += (all.empty() ? "" : ", ") + std::string(route.method);
+      if (std::string_view(route.method) == "GET")
+        all += ", HEAD";
+    }
+  return all;
+}
+
+static HttpResponse preflight(const std::string &path) {
   HttpResponse response;
   response.status = 204;
   response.type = "";
   response.headers = {
-      {"Access-Control-Allow-Methods", std::string(route.method) + ", OPTIONS"},
+      {"Access-Control-Allow-Methods", methodsOf(path) + ", OPTIONS"},
       {"Access-Control-Allow-Headers", "authorization, content-type"},
       {"Access-Control-Max-Age", "600"}};
   return response;
@@ -132,11 +170,12 @@ std::optional<HttpResponse> Service::refuse(HttpRequest &request) {
   bool isPost = std::string_view(route->method) == "POST";
   bool isHead = request.method == "HEAD" && !isPost;
   if (request.method == "OPTIONS" && !request.answerHeaders.empty())
-    return preflight(*route);
+    return preflight(request.path);
   if (request.method != route->method && !isHead) {
+    std::string methods = methodsOf(request.path);
     HttpResponse response =
-        refuse(ApiError(405, "'" + request.path + "' takes " + route->method));
-    response.headers.push_back({"Allow", isPost ? "POST" : "GET, HEAD"});
+        refuse(ApiError(405, "'" + request.path + "' takes " + methods));
+    response.headers.push_back({"Allow", methods});
     return response;
   }
   if (isPost && !isJson(request.header("content-type")))
@@ -237,7 +276,7 @@ HttpResponse Service::get(const HttpRequest &request) {
   }
   if (path == "/metrics") {
     response.type = "text/plain; version=0.0.4";
-    response.body = metrics.page(models, server);
+    response.body = metrics.page(models, server, sessionPaths.numbers());
     return response;
   }
   if (path == "/openapi.json") {
@@ -263,7 +302,10 @@ void Service::handle(std::shared_ptr<Exchange> exchange) {
   if (exchange->request().method == "POST")
     return readInWorker(std::move(exchange));
   try {
-    respond(exchange, get(exchange->request()));
+    const HttpRequest &request = exchange->request();
+    respond(exchange, SessionPaths::has(request.path)
+                          ? sessionPaths.answer(request)
+                          : get(request));
   } catch (const ApiError &error) {
     respond(exchange, error.response());
   } catch (const Error &error) {
@@ -286,6 +328,16 @@ size_t Service::modelFor(const Json &body) const {
   throw noSuchModel(name.get<std::string>(), models);
 }
 
+/// A body may name the model as well.
+size_t Service::modelOf(const SessionLease &lease, const Json &body) const {
+  size_t model = lease.session().model;
+  if (Json name = body.value("model", Json());
+      !name.is_null() && name != Json("") && modelFor(body) != model)
+    throw ApiError::invalid("model", "is another one than the session's, '" +
+                                         models[model]->name() + "'");
+  return model;
+}
+
 void Service::readInWorker(std::shared_ptr<Exchange> exchange) {
   workers.post([this, exchange = std::move(exchange)]() mutable {
     std::optional<ApiError> failure;
@@ -306,26 +358,66 @@ void Service::readInWorker(std::shared_ptr<Exchange> exchange) {
   });
 }
 
+/// On a thread of its own: workers are there for those who wait less.
+void Service::embed(const std::shared_ptr<Exchange> &exchange, const Json &body,
+                    size_t index) {
+  ++embedding;
+  embedders.post([this, exchange, body, index]() mutable {
+    HttpResponse response;
+    try {
+      response.body = answerEmbeddings(body, *models[index]);
+    } catch (const ApiError &error) {
+      response = error.response();
+    } catch (const Error &error) {
+      response = apiErrorOf(error).response();
+    } catch (const std::exception &error) {
+      response = ApiError(500, error.what()).response();
+    }
+    server.post([this, exchange = std::move(exchange), response] {
+      --embedding;
+      respond(exchange, response);
+    });
+  });
+}
+
 void Service::answerBody(const std::shared_ptr<Exchange> &exchange) {
   const std::string &path = exchange->request().path;
-  if (path == "/v1/embeddings")
-    throw ApiError(400,
-                   "models are compiled without their hidden states, which "
-                   "embeddings are made of");
   Json body = parseBody(exchange->request().body);
-  size_t index = modelFor(body);
+  auto lease =
+      path == "/v1/completions" ? sessionPaths.leaseFor(body) : nullptr;
+  bool isOfSession = SessionPaths::has(path) && path != "/v1/sessions";
+  size_t index = lease         ? modelOf(*lease, body)
+                 : isOfSession ? 0 // the session says which
+                               : modelFor(body);
+  if (path == "/v1/embeddings")
+    return embed(exchange, body, index);
+  if (!isOfSession && !models[index]->generates() &&
+      routeOf(exchange->request())->generates)
+    throw ApiError(400,
+                   "the model '" + models[index]->name() +
+                       "' gives hidden states: it has /v1/embeddings alone",
+                   "model", "no_generation");
+  if (SessionPaths::has(path))
+    return sessionPaths.read(exchange, body, index);
   const ServedModel &model = *models[index];
   struct {
     const char *path;
     Reader read;
     Teller tell;
   } static constexpr kBodies[] = {
-      {"/v1/completions", readCompletion, nullptr},
       {"/v1/chat/completions", readChat, nullptr},
       {"/tokenize", nullptr, answerTokenize},
       {"/detokenize", nullptr, answerDetokenize},
       {"/apply-template", nullptr, answerApplyTemplate},
   };
+  auto begin = [&](Asked read) {
+    auto asked = std::make_shared<Asked>(std::move(read));
+    server.post([this, exchange, index, asked] {
+      generate(exchange, index, std::move(*asked));
+    });
+  };
+  if (path == "/v1/completions")
+    return begin(readCompletion(body, model, std::move(lease)));
   for (const auto &each : kBodies) {
     if (path != each.path)
       continue;
@@ -335,10 +427,7 @@ void Service::answerBody(const std::shared_ptr<Exchange> &exchange) {
       return server.post(
           [this, exchange, response] { respond(exchange, response); });
     }
-    auto asked = std::make_shared<Asked>(each.read(body, model));
-    return server.post([this, exchange, index, asked] {
-      generate(exchange, index, std::move(*asked));
-    });
+    return begin(each.read(body, model));
   }
 }
 
@@ -372,7 +461,7 @@ void Service::drain() {
 void Service::stopWhenEmpty() {
   bool isEmpty = std::ranges::all_of(
       generations, [](const auto &each) { return each->isEmpty(); });
-  if (isEmpty)
+  if (isEmpty && embedding == 0)
     return server.stop();
   server.after(std::chrono::milliseconds(50), [this] { stopWhenEmpty(); });
 }

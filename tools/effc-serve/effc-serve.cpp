@@ -70,6 +70,9 @@ static int run(int argc, char **argv) {
     printNote("serving at unix:" + options.unixPath);
   }
   service.http().run();
+  if (size_t failed = service.saveSessions())
+    throw Failure(std::to_string(failed) + " sessions could not be saved in '" +
+                  options.service.sessions.folder + "'");
   return kDone;
 }
 

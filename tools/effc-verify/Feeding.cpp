@@ -27,7 +27,7 @@ std::vector<size_t> verify::pickSplit(size_t count, uint64_t seed) {
 }
 
 Feeding::Feeding(const Model &model, Engine on)
-    : engine(std::move(on)), vocabulary(model.vocabularySize()) {}
+    : engine(std::move(on)), columns(model.rowWidth()) {}
 
 Feeding::Feeding(const Model &model, const Device &device)
     : Feeding(model, Engine(model, device, kMostSequences)) {}
@@ -79,7 +79,7 @@ std::vector<Logits> Feeding::inBatch(const std::vector<Tokens> &sequences) {
     sessions.emplace_back(engine);
     handles.push_back(sessions.back().get());
     size_t first = tokens.size() - steps;
-    all.emplace_back(first * vocabulary);
+    all.emplace_back(first * columns);
     prompts.push_back({handles.back(), tokens.data(), first, EFFC_LOGITS_ALL,
                        all.back().data(), sizeof(effc_prompt_t)});
   }
@@ -90,9 +90,9 @@ std::vector<Logits> Feeding::inBatch(const std::vector<Tokens> &sequences) {
       next.push_back(tokens[tokens.size() - step]);
     Logits rows = engine.decode(handles, next);
     for (size_t i = 0; i < sequences.size(); ++i)
-      all[i].insert(
-          all[i].end(), rows.begin() + static_cast<ptrdiff_t>(i * vocabulary),
-          rows.begin() + static_cast<ptrdiff_t>((i + 1) * vocabulary));
+      all[i].insert(all[i].end(),
+                    rows.begin() + static_cast<ptrdiff_t>(i * columns),
+                    rows.begin() + static_cast<ptrdiff_t>((i + 1) * columns));
   }
   return all;
 }

@@ -10,7 +10,7 @@
 namespace effc::verify {
 
 using Tokens = std::vector<int32_t>;
-using Logits = std::vector<float>; // [tokens, vocabulary]
+using Logits = std::vector<float>; // [tokens, vocabulary], or hidden states
 
 /// `count` tokens of the vocabulary, the same for the same seed.
 Tokens pickTokens(uint32_t vocabulary, size_t count, uint64_t seed);
@@ -45,7 +45,7 @@ public:
 
 private:
   Engine engine;
-  size_t vocabulary;
+  size_t columns; // of a row
 };
 
 } // namespace effc::verify

@@ -49,7 +49,7 @@ void Verification::checkLevel(const std::string &level) {
   if (all()) {
     Logits first(whole.begin(),
                  whole.begin() + static_cast<ptrdiff_t>(
-                                     all()->getTokens().size() * vocabulary));
+                                     all()->getTokens().size() * columns));
     addLogits("this file's code of " + level, "reference", first,
               all()->getLogits(), prefillTolerance(all(), mostRows()), {});
   } else {

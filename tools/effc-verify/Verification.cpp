@@ -28,6 +28,8 @@ using namespace effc;
 using namespace effc::verify;
 using cli::Failure;
 
+static constexpr cli::EngineWish kWish = {.sessions = Feeding::kMostSequences,
+                                          .takesHidden = true};
 static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 2;
@@ -42,7 +44,7 @@ Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
     : options(std::move(given)), progress(std::move(tell)),
       model(cli::openModel(options.file, options.access)),
-      budget(options.seconds), vocabulary(model.vocabularySize()) {
+      budget(options.seconds), columns(model.rowWidth()) {
   size_t count = options.tokens;
   if (model.maxContext())
     count = std::min<size_t>(count, model.maxContext());
@@ -88,14 +90,14 @@ void Verification::addLogits(std::string name, std::string against,
                              const std::vector<B> &expected, double tolerance,
                              const Suspect &suspect) {
   std::optional<size_t> firstToken =
-      firstBeyond(found, expected, vocabulary, tolerance);
+      firstBeyond(found, expected, columns, tolerance);
   add(std::move(name), std::move(against),
-      errorOf(found, expected, vocabulary, tolerance), tolerance, firstToken);
+      errorOf(found, expected, columns, tolerance), tolerance, firstToken);
   if (report.checks.back().passed() || firstFailed)
     return;
   firstFailed = suspect;
   // Tokens after the first that differs would only take longer.
-  if (firstToken && found.size() == suspect.tokens.size() * vocabulary)
+  if (firstToken && found.size() == suspect.tokens.size() * columns)
     firstFailed->tokens.resize(*firstToken + 1);
 }
 
@@ -248,13 +250,13 @@ void Verification::checkFeeding() {
   double worst = 0;
   for (size_t i : {0, 2, 3}) {
     Logits alone = feeding->inOnePrefill(sequences[i]);
-    worst = std::max(worst, errorOf(together[i], alone, vocabulary, tolerance));
+    worst = std::max(worst, errorOf(together[i], alone, columns, tolerance));
   }
   add("batch of 4, its neighbours", "one by one", worst, tolerance);
   compare("saved and loaded halfway", whole, "one prefill",
           [](Feeding &f, const Tokens &t) { return f.throughASavedState(t); });
   // What generation asks for.
-  Logits last(whole.end() - static_cast<ptrdiff_t>(vocabulary), whole.end());
+  Logits last(whole.end() - static_cast<ptrdiff_t>(columns), whole.end());
   addLogits("last row alone", "all rows", feeding->lastRowAlone(tokens), last,
             tolerance, {});
   addLogits("fed without logits, then a step", "one prefill",
@@ -272,9 +274,7 @@ void Verification::checkThreads() {
     progress(++done, total);
     return;
   }
-  Feeding alone(
-      model, cli::openEngine(one, model, {.sessions = Feeding::kMostSequences})
-                 .engine);
+  Feeding alone(model, cli::openEngine(one, model, kWish).engine);
   addLogits("one thread", "all threads", alone.inOnePrefill(tokens), whole, 0,
             {});
 }
@@ -290,10 +290,10 @@ Suspect Verification::suspectFeeding(const FeedingWay &way,
 
 void Verification::checkReference() {
   if (plan.whole > 0)
-    oracle.emplace(stored, firstTokens(plan.whole), vocabulary,
+    oracle.emplace(stored, firstTokens(plan.whole), columns,
                    roundedRows.value_or(Products::Exact));
   if (sample)
-    sampleOracle.emplace(sample->model, firstTokens(plan.sample), vocabulary,
+    sampleOracle.emplace(sample->model, firstTokens(plan.sample), columns,
                          roundedRows.value_or(Products::Exact));
   report.f32Loss = forms()->getLoss();
   forms()->requireJudgeable();
@@ -334,7 +334,7 @@ void Verification::checkFile() {
   } else {
     Logits first(whole.begin(),
                  whole.begin() + static_cast<ptrdiff_t>(
-                                     oracle->getTokens().size() * vocabulary));
+                                     oracle->getTokens().size() * columns));
     addLogits(
         "this file", "reference", first, oracle->getLogits(),
         prefillTolerance(&*oracle, mostRows()),
@@ -456,8 +456,7 @@ void Verification::checkCode() {
 }
 
 void Verification::feedWhole() {
-  place.emplace(cli::openEngine(options.device, model,
-                                {.sessions = Feeding::kMostSequences}));
+  place.emplace(cli::openEngine(options.device, model, kWish));
   report.isa = place->engine.isa();
   feeding.emplace(model, std::move(place->engine));
   chooseTokens();

@@ -140,7 +140,7 @@ private:
   TimeBudget budget;
   std::optional<cli::Place> place; // where the file's code runs; once it does
   std::optional<Feeding> feeding;
-  size_t vocabulary;
+  size_t columns; // of a row
   Tokens tokens;
   double compilation = 0; // seconds that compiling again took
   Logits whole;           // of one prefill

@@ -6,6 +6,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
+#include "tools/effc/ServeLoad.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
 #include "tools/terminal/Progress.h"
@@ -33,6 +34,7 @@ struct BenchOptions {
   std::vector<uint64_t> prefill = {512};
   std::vector<uint32_t> batch = {1};
   std::vector<uint64_t> depth = {0};
+  std::vector<uint32_t> serve; // clients; empty: calls are measured
   uint64_t decode = 128;
   Repeats repeats;
   std::optional<uint32_t> repeat;   // runs of a case, whatever they take
@@ -193,7 +195,44 @@ static BenchReport measure(const BenchOptions &options) {
   return report;
 }
 
+/// What requests of many clients wait for.
+static void benchServing(const BenchOptions &options) {
+  if (options.format != Format::Table && options.format != Format::Json)
+    throw UsageError("--serve prints a table, or JSON with --json");
+  if (options.prefill.empty() || options.decode == 0)
+    throw UsageError("--serve expects a prompt (-p) and new tokens (-n)");
+  ModelAccess access = options.access;
+  access.drawSeed = options.drawWeights ? 1 : 0;
+  Model model = openModel(options.file, access);
+  uint64_t most =
+      *std::max_element(options.prefill.begin(), options.prefill.end()) +
+      options.decode;
+  if (model.maxContext() && most > model.maxContext())
+    throw Failure("the model's context is " +
+                  std::to_string(model.maxContext()) + " tokens, but " +
+                  std::to_string(most) + " are to be measured");
+  uint32_t sessions =
+      *std::max_element(options.serve.begin(), options.serve.end());
+  Place place = openEngine(options.device, model, {.sessions = sessions});
+  ServeReport report = {
+      options.file, place.device.description(), place.engine.isa(), {}};
+  size_t cases = options.serve.size() * options.prefill.size();
+  Progress progress("bench", "cases", cases);
+  for (uint64_t prompt : options.prefill)
+    for (uint32_t clients : options.serve) {
+      report.measurements.push_back(measureServing(
+          model, place.engine,
+          {clients, prompt, options.decode,
+           options.seconds.value_or(kUsualSeconds) / double(cases)}));
+      progress.update(report.measurements.size());
+    }
+  bool isJson = options.json || options.format == Format::Json;
+  print(isJson ? asJson(report) : asTable(report));
+}
+
 static void bench(const BenchOptions &options) {
+  if (!options.serve.empty())
+    return benchServing(options);
   BenchReport report = measure(options);
   switch (options.json ? Format::Json : options.format) {
   case Format::Table:
@@ -259,6 +298,16 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       ->check(wholeNumber(0, 1 << 24))
       ->capture_default_str();
   command
+      ->add_option(
+          "--serve", options->serve,
+          "So many clients that each have a request at a time, of "
+          "prompts of -p and -n new tokens: how long they wait for the "
+          "first token, and from one to the next")
+      ->type_name("CLIENTS,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(wholeNumber(1, 65536));
+  command
       ->add_option("--temperature,--temp", options->temperature,
                    "Have decode draw tokens in place of giving logits; 0: the "
                    "most likely")
@@ -303,6 +352,7 @@ void effc::cli::addBenchCommand(CLI::App &app) {
       "effc bench model.effc\n"
       "effc bench model.effc -p 512,2048 -n 128 -b 1,8 -d 0,4096 "
       "--seconds 600 -o md\n"
+      "effc bench model.effc --serve 1,8,64 -p 128 -n 64 --json\n"
       "effc bench shape.effc --draw-weights -o jsonl >> runs.jsonl");
   command->callback([options] {
     std::erase(options->prefill, 0u);

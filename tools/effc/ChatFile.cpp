@@ -1,14 +1,12 @@
 #include "tools/effc/ChatFile.h"
 
-#include "runtime/src/PartialFile.h"
+#include "tools/effc/TextFile.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Signals.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <random>
-#include <unistd.h>
 
 using namespace effc::cli;
 using Json = nlohmann::ordered_json;
@@ -79,22 +77,5 @@ void ChatFile::writeState(
 void ChatFile::write() {
   std::string text =
       kept.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-  HoldSignals held;
-  rt::PartialFile file;
-  int code = file.begin(path);
-  for (size_t at = 0; !code && at < text.size();) {
-    ssize_t written =
-        ::write(file.descriptor(), text.data() + at, text.size() - at);
-    if (written >= 0)
-      at += static_cast<size_t>(written);
-    else if (errno != EINTR)
-      code = errno;
-  }
-  if (!code)
-    code = file.finish(/*durable=*/true);
-  if (code)
-    throw Failure("cannot write '" + path + "': " +
-                  (code == rt::PartialFile::kNotRegular
-                       ? "it is not a regular file"
-                       : std::strerror(code)));
+  writeTextFile(path, text);
 }

@@ -3,6 +3,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/ContinuationReport.h"
 #include "tools/effc/Evaluation.h"
+#include "tools/effc/HiddenRows.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/effc/Windows.h"
@@ -26,12 +27,13 @@ namespace {
 struct EvalOptions {
   std::string file;
   ModelAccess access;
-  std::optional<std::string> tokens, text, requests, logits, targets, against;
+  std::optional<std::string> tokens, text, requests, logits, targets, against,
+      hidden;
   std::string split = "all";
   std::optional<uint32_t> batch;
   uint64_t window = 0, stride = 0;
   DeviceChoice device;
-  bool json = false;
+  bool json = false, last = false;
 };
 } // namespace
 
@@ -57,24 +59,25 @@ static void requireRoom(const Model &model,
                     " tokens (effc compile --max-context makes another)");
 }
 
+/// A file of rows for each sequence, which `option` asks for.
 static std::unique_ptr<SafetensorsWriter>
-openLogits(const Model &model, const EvalOptions &options,
-           const std::vector<Tokens> &sequences) {
-  if (!options.logits)
-    return nullptr;
-  if (*options.logits == "-")
-    throw UsageError(
-        "--logits needs a file: the results go to standard output");
+openRows(const Model &model, const EvalOptions &options,
+         const std::string &option, const std::string &path,
+         const std::vector<Tokens> &sequences) {
+  if (path == "-")
+    throw UsageError("--" + option +
+                     " needs a file: the results go to standard output");
   std::vector<std::string> inputs =
       filesOf(model, options.file, options.access);
   inputs.push_back(options.tokens ? *options.tokens : *options.text);
-  checkOutput("--logits", *options.logits, inputs);
+  checkOutput("--" + option, path, inputs);
   std::vector<SafetensorsWriter::Tensor> tensors;
   for (size_t i = 0; i < sequences.size(); ++i)
-    tensors.push_back({"logits." + std::to_string(i), sequences[i].size(),
-                       model.vocabularySize()});
-  return std::make_unique<SafetensorsWriter>(*options.logits,
-                                             std::move(tensors));
+    tensors.push_back({option + "." + std::to_string(i),
+                       options.last ? std::min<size_t>(1, sequences[i].size())
+                                    : sequences[i].size(),
+                       model.rowWidth()});
+  return std::make_unique<SafetensorsWriter>(path, std::move(tensors));
 }
 
 /// NaN where nothing was predicted.
@@ -176,6 +179,16 @@ static void checkOptions(const EvalOptions &options) {
                                {"--window", options.window > 0}})
     if (options.requests && isGiven)
       throw UsageError(std::string(name) + " does not go with --requests");
+  for (auto [name, isGiven] : {std::pair("--requests", bool(options.requests)),
+                               {"--targets", bool(options.targets)},
+                               {"--against", bool(options.against)},
+                               {"--logits", bool(options.logits)},
+                               {"--split", options.split != "all"},
+                               {"--window", options.window > 0}})
+    if (options.hidden && isGiven)
+      throw UsageError(std::string(name) + " does not go with --hidden");
+  if (options.last && !options.hidden)
+    throw UsageError("--last needs --hidden");
   if (options.stride > 0 && options.window == 0)
     throw UsageError("--stride needs --window");
   if (options.stride > options.window)
@@ -230,7 +243,9 @@ static void evaluateTexts(const EvalOptions &options) {
   if (options.targets)
     targets =
         readTargetFile(*options.targets, sequences, model.vocabularySize());
-  auto writer = openLogits(model, options, sequences);
+  auto writer = options.logits ? openRows(model, options, "logits",
+                                          *options.logits, sequences)
+                               : nullptr;
   uint64_t tokens = 0;
   for (const Tokens &sequence : sequences)
     tokens += sequence.size();
@@ -283,8 +298,51 @@ static void evaluateTexts(const EvalOptions &options) {
     printAgainst(*options.against, total);
 }
 
+/// Writes the hidden states of a file that was compiled for them.
+static void writeHidden(const EvalOptions &options) {
+  Model model = openModel(options.file, options.access);
+  if (model.hiddenWidth() == 0)
+    throw Failure("'" + options.file +
+                  "' gives logits: effc compile --hidden makes a file that "
+                  "gives hidden states");
+  std::vector<Tokens> sequences = readSequences(model, options);
+  requireRoom(model, sequences);
+  auto writer = openRows(model, options, "hidden", *options.hidden, sequences);
+  uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
+                                        1, options.batch.value_or(1));
+  Place place = openEngine(options.device, model,
+                           {.sessions = batch, .takesHidden = true});
+  uint64_t tokens = 0, done = 0;
+  for (const Tokens &sequence : sequences)
+    tokens += sequence.size();
+  {
+    Progress progress("eval", "tokens", tokens);
+    HiddenRows(model, place.engine, batch)
+        .feed(
+            sequences, options.last,
+            [&](size_t sequence, uint64_t first, std::span<const float> rows) {
+              uint64_t count = rows.size() / model.rowWidth();
+              writer->write(sequence, options.last ? 0 : first, rows.data(),
+                            count);
+              progress.update(done += options.last ? first + 1 : count);
+            });
+  }
+  writer->finish();
+  if (options.json)
+    return print(nlohmann::ordered_json({{"tokens", tokens},
+                                         {"sequences", sequences.size()},
+                                         {"width", model.rowWidth()},
+                                         {"hidden", *options.hidden}})
+                     .dump(2) +
+                 "\n");
+  print("tokens      " + formatCount(tokens) + "\n");
+  print("width       " + formatCount(model.rowWidth()) + "\n");
+}
+
 static void evaluate(const EvalOptions &options) {
   checkOptions(options);
+  if (options.hidden)
+    return writeHidden(options);
   options.requests ? evaluateRequests(options) : evaluateTexts(options);
 }
 
@@ -348,14 +406,24 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       ->add_option("--logits", options->logits,
                    "Write logits.0, logits.1, ... to this safetensors file")
       ->type_name("FILE");
+  command
+      ->add_option("--hidden", options->hidden,
+                   "Write hidden.0, hidden.1, ... to this safetensors file: of "
+                   "each token what the model's head would multiply; for files "
+                   "of effc compile --hidden, which predict nothing")
+      ->type_name("FILE");
+  command->add_flag("--last", options->last,
+                    "With --hidden: of each sequence the last token's alone");
   command->add_flag("--json", options->json, "Print JSON");
   addDeviceChoice(*command, options->device);
   addModelAccess(*command, options->access);
-  command->footer("effc eval model.effc -f book.txt\n"
-                  "effc eval q4.effc -f book.txt --against model.effc\n"
-                  "effc eval model.effc -f book.txt --window 2048 --stride "
-                  "1024\n"
-                  "effc eval model.effc --requests arc.jsonl --json\n"
-                  "effc eval model.effc --tokens tokens.json --split 1 --json");
+  command->footer(
+      "effc eval model.effc -f book.txt\n"
+      "effc eval q4.effc -f book.txt --against model.effc\n"
+      "effc eval model.effc -f book.txt --window 2048 --stride "
+      "1024\n"
+      "effc eval model.effc --requests arc.jsonl --json\n"
+      "effc eval model.effc --tokens tokens.json --split 1 --json\n"
+      "effc eval hidden.effc -f book.txt --hidden book.safetensors");
   command->callback([options] { evaluate(*options); });
 }

@@ -279,6 +279,11 @@ static Place openSim(const DeviceChoice &choice, const Model &model,
 
 Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
                             const EngineWish &wish) {
+  if (model.hiddenWidth() > 0 && !wish.takesHidden)
+    throw Failure(
+        "the file was compiled with --hidden: it gives hidden states, "
+        "from which nothing is predicted (effc eval --hidden writes "
+        "them, effc serve has /v1/embeddings)");
   if (isHostName(choice.name))
     return makePlace(model, choice.name, openHost(choice, model, /*reason=*/""),
                      wish);

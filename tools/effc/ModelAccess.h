@@ -46,7 +46,8 @@ inline bool isHostName(const std::string &name) {
 /// What an engine is to have.
 struct EngineWish {
   uint32_t sessions = 1;
-  bool keepTime = false; // of calls, by the device's clock, where it has one
+  bool keepTime = false;    // of calls, by the device's clock, where it has one
+  bool takesHidden = false; // of a model that gives hidden states, no logits
 };
 
 /// A device, and a model on it.
@@ -62,7 +63,8 @@ struct Place {
 /// come that are brought there. "auto" is a GPU that has code in the file and
 /// takes it, else the host, and says on standard error which and why; never the
 /// simulated GPU. "sim" is the newest of those that the file has code for, and
-/// says which where there are several. Throws Failure where the model runs on none of them.
+/// says which where there are several. Throws Failure where the model runs on none of them,
+/// or gives hidden states that are not wished for.
 Place openEngine(const DeviceChoice &choice, const Model &model,
                  const EngineWish &wish = {});
 

@@ -149,6 +149,26 @@ EFFC_API effc_status_t *effc_chat_text_tokenize(const effc_model_t *model,
 EFFC_API effc_status_t *effc_chat_tool_format(const effc_chat_t *chat,
                                               const char **out_name);
 
+/* What a call of a tool looks like. Texts belong to the chat. */
+typedef struct effc_chat_tool_manner {
+  size_t size;
+  const char *format; /* as effc_chat_tool_format() has it */
+  /* What stands before the first call of an answer: the mark, with the white space
+   * behind it; "" for none. */
+  const char *lead;
+  /* A call is one JSON mapping with "name" and this key, in this order, and an
+   * answer is either that or a list of such: */
+  const char *arguments_key; /* "" for formats that are not JSON */
+  bool is_list;
+} effc_chat_tool_manner_t;
+
+/* Fills `out_manner`, whose `size` the caller has set: for those who have a model
+ * write a call, by a prompt that ends with `lead` and a grammar for the rest.
+ * EFFC_UNSUPPORTED: as effc_chat_tool_format(). */
+EFFC_API effc_status_t *
+effc_chat_tool_manner(const effc_chat_t *chat,
+                      effc_chat_tool_manner_t *out_manner);
+
 /* Takes apart what a model has written as an answer: reasoning, content, calls of
  * tools, while it comes. Used by one thread at a time. */
 typedef struct effc_chat_parser effc_chat_parser_t;

@@ -50,6 +50,11 @@ EFFC_API effc_status_t *
 effc_session_restore(effc_session_t *session,
                      const effc_checkpoint_t *checkpoint);
 
+/* Another handle of the same copy, which is shared: nothing is copied. */
+EFFC_API effc_status_t *
+effc_checkpoint_share(const effc_checkpoint_t *checkpoint,
+                      effc_checkpoint_t **out_checkpoint);
+
 /* Returns how many tokens the sequence had taken. */
 EFFC_API uint64_t effc_checkpoint_position(const effc_checkpoint_t *checkpoint);
 

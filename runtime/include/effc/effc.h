@@ -178,6 +178,12 @@ effc_model_sha256(const effc_model_t *model,
 /* Returns how many tokens the model knows: the length of a row of logits. */
 EFFC_API uint32_t effc_model_vocabulary_size(const effc_model_t *model);
 
+/* Returns 0 of a model that gives logits. Of one that was compiled for its hidden
+ * states (effc compile --hidden) how long these are: calls give, wherever logits
+ * are spoken of here, rows of so many numbers, those that the model's head would
+ * have multiplied. Nothing can be drawn from them. */
+EFFC_API uint32_t effc_model_hidden_width(const effc_model_t *model);
+
 /* Returns the longest sequence in tokens, 0 when there is no bound. */
 EFFC_API uint64_t effc_model_max_context(const effc_model_t *model);
 

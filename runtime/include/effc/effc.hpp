@@ -68,6 +68,12 @@ public:
       : Handle(load(path, &options)) {}
 
   uint32_t vocabularySize() const { return effc_model_vocabulary_size(get()); }
+  /// 0: rows of logits; else rows of hidden states of so many numbers.
+  uint32_t hiddenWidth() const { return effc_model_hidden_width(get()); }
+  /// How long a row is that calls give.
+  size_t rowWidth() const {
+    return hiddenWidth() ? hiddenWidth() : vocabularySize();
+  }
   uint64_t maxContext() const { return effc_model_max_context(get()); }
   /// JSON.
   std::string describe() const {
@@ -242,11 +248,11 @@ class Engine : public Handle<effc_engine_t, effc_engine_free> {
 public:
   Engine(const Model &model, const Device &device, uint32_t maxSessions = 1)
       : Handle(create(model, device, optionsFor(maxSessions))),
-        vocabulary(model.vocabularySize()) {}
+        width(model.rowWidth()) {}
   Engine(const Model &model, const Device &device,
          const effc_engine_options_t &options)
       : Handle(create(model, device, options)),
-        vocabulary(model.vocabularySize()) {}
+        width(model.rowWidth()) {}
 
   void prefill(const std::vector<effc_prompt_t> &prompts) {
     check(effc_engine_prefill(get(), prompts.data(), prompts.size()));
@@ -260,7 +266,7 @@ public:
   std::vector<float> decode(const std::vector<effc_session_t *> &sessions,
                             const std::vector<int32_t> &tokens) {
     requireAsMany("tokens", tokens.size(), sessions.size());
-    std::vector<float> logits(sessions.size() * vocabulary);
+    std::vector<float> logits(sessions.size() * width);
     check(effc_engine_decode(get(), sessions.data(), tokens.data(),
                              sessions.size(), logits.data()));
     return logits;
@@ -339,7 +345,7 @@ private:
     check(effc_engine_create(model.get(), device.get(), &options, &engine));
     return engine;
   }
-  size_t vocabulary;
+  size_t width;
 };
 
 /// A copy of a sequence that sessions of its model go on from.
@@ -348,11 +354,30 @@ public:
   inline explicit Checkpoint(const Session &session);
   /// `parent` is an earlier one of the same text.
   inline Checkpoint(const Session &session, const Checkpoint &parent);
+  /// Reads a state file.
+  Checkpoint(const Model &model, const std::string &path)
+      : Handle(load(model, path)) {}
+  /// Takes `checkpoint`, or shares one that an event of a scheduler shows.
+  explicit Checkpoint(effc_checkpoint_t *checkpoint) : Handle(checkpoint) {}
+  static Checkpoint share(const effc_checkpoint_t *shown) {
+    effc_checkpoint_t *checkpoint = nullptr;
+    check(effc_checkpoint_share(shown, &checkpoint));
+    return Checkpoint(checkpoint);
+  }
+  /// Writes a state file.
+  void save(const std::string &path) const {
+    check(effc_checkpoint_save(get(), path.c_str(), nullptr));
+  }
   uint64_t position() const { return effc_checkpoint_position(get()); }
   /// What was copied, without what the parent has.
   uint64_t bytes() const { return effc_checkpoint_bytes(get()); }
 
 private:
+  static effc_checkpoint_t *load(const Model &model, const std::string &path) {
+    effc_checkpoint_t *checkpoint = nullptr;
+    check(effc_checkpoint_load(model.get(), path.c_str(), &checkpoint));
+    return checkpoint;
+  }
   static inline effc_checkpoint_t *create(const Session &session,
                                           const effc_checkpoint_t *parent);
 };
@@ -425,7 +450,7 @@ inline std::vector<float> Engine::prefill(Session &session,
                                           effc_wanted_t wanted) {
   size_t rows =
       wanted == EFFC_LOGITS_ALL ? tokens.size() : wanted == EFFC_LOGITS_LAST;
-  std::vector<float> logits(rows * vocabulary);
+  std::vector<float> logits(rows * width);
   effc_prompt_t prompt = {session.get(), tokens.data(), tokens.size(),
                           wanted,        logits.data(), sizeof prompt};
   check(effc_engine_prefill(get(), &prompt, 1));

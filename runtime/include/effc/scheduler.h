@@ -96,6 +96,11 @@ typedef struct effc_event {
   effc_cache_miss_t cache_miss;
   bool is_near; /* what follows may have other bits than without a cache */
   uint64_t drafted_tokens, accepted_tokens; /* that were guessed; and rightly */
+  /* Of EFFC_EVENT_END, where `keep_states` of the request asked: the states of the
+   * tokens that the choice was fed, the prompt's and then its own. The last token
+   * drawn is not among them. NULL: nothing was fed, it failed, or memory lacked.
+   * effc_checkpoint_share() keeps it. */
+  const effc_checkpoint_t *states;
 } effc_event_t;
 
 typedef struct effc_scheduler_options {
@@ -230,6 +235,15 @@ typedef struct effc_request {
   /* Texts of events show special tokens too, as effc_chat_parser_push() needs them.
    * Default false. */
   bool show_special;
+  /* States to go on from: the checkpoint's tokens are the prompt's first, which
+   * nobody can check, and the prompt has more. They are taken where the cache has no
+   * longer beginning, and where the bits of a cold run follow: else the event's
+   * `cache_miss` is EFFC_CACHE_INEXACT, and the tokens are fed. What keeps the
+   * cache from being read keeps these from it. May be freed behind the submission. */
+  const effc_checkpoint_t *from;
+  /* The last event of each choice brings its states. Then `max_tokens` may be 0, for
+   * the states of the prompt alone. */
+  bool keep_states;
 } effc_request_t;
 
 EFFC_API effc_request_t effc_request_default(void);
@@ -248,7 +262,8 @@ EFFC_API effc_request_t effc_request_default(void);
  * one of the latter is 0; a priority that is none; `prompt_logprobs` above 1 + the
  * size of the vocabulary; more than EFFC_DRAFT_MOST draft tokens; a mark outside of
  * the prompt, or more than EFFC_MARKS_MOST; a cache flag that is none; a grammar for
- * another model; sampling options as effc_sampler_create().
+ * another model; `from` is of another model, or not before the prompt's last token;
+ * sampling options as effc_sampler_create().
  * EFFC_EXHAUSTED, besides: the grammar allows no token at the beginning.
  * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer; drafts where
  * several tokens of a call may have other bits than one after another, or for a model

@@ -76,6 +76,18 @@ EFFC_API effc_status_t *effc_session_load_memory(effc_session_t *session,
                                                  const void *bytes,
                                                  size_t size);
 
+/* Writes a state file, as effc_session_save_with() does of a session. Any thread.
+ * EFFC_IO_ERROR: the file cannot be written; what was there is there still. */
+EFFC_API effc_status_t *
+effc_checkpoint_save(const effc_checkpoint_t *checkpoint, const char *path,
+                     const effc_save_options_t *options);
+
+/* Reads a state file, without an engine. Any thread. Errors as
+ * effc_session_load(). */
+EFFC_API effc_status_t *
+effc_checkpoint_load(const effc_model_t *model, const char *path,
+                     effc_checkpoint_t **out_checkpoint);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

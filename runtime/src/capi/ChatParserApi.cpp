@@ -5,17 +5,40 @@
 
 using namespace effc::rt;
 
+static Check requireTools(const AnswerFormat &format) {
+  if (format.form != CallForm::None)
+    return {};
+  return fail(EFFC_UNSUPPORTED,
+              "tools are not possible with this chat template: it has ",
+              format.whyNone);
+}
+
 effc_status_t *effc_chat_tool_format(const effc_chat_t *chat,
                                      const char **out_name) {
   return atBorder([&]() -> Check {
     if (Check error = requireGiven({{"chat", chat}, {"out_name", out_name}}))
       return error;
     const AnswerFormat &format = chat->answers();
-    if (format.form == CallForm::None)
-      return fail(EFFC_UNSUPPORTED,
-                  "tools are not possible with this chat template: it has ",
-                  format.whyNone);
+    if (Check error = requireTools(format))
+      return error;
     *out_name = nameOf(format.form);
+    return {};
+  });
+}
+
+effc_status_t *effc_chat_tool_manner(const effc_chat_t *chat,
+                                     effc_chat_tool_manner_t *out_manner) {
+  return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"chat", chat}, {"out_manner", out_manner}}))
+      return error;
+    const AnswerFormat &format = chat->answers();
+    if (Check error = requireTools(format))
+      return error;
+    copySized(effc_chat_tool_manner_t{0, nameOf(format.form),
+                                      format.lead.c_str(), format.argumentsKey,
+                                      format.isList},
+              out_manner);
     return {};
   });
 }

@@ -1,15 +1,13 @@
 // effc_checkpoint_*: copies of sequences that others go on from.
 
+#include "runtime/src/StateFile.h"
 #include "runtime/src/Status.h"
+#include "runtime/src/WholeFile.h"
+#include "runtime/src/capi/CheckpointHandle.h"
 #include "runtime/src/capi/Handles.h"
 
+using namespace effc;
 using namespace effc::rt;
-
-struct effc_checkpoint {
-  std::shared_ptr<const Model> model;
-  CopiedStates states; // all of them, the parent's rows too
-  uint64_t copied;     // bytes
-};
 
 effc_status_t *effc_session_checkpoint(const effc_session_t *session,
                                        const effc_checkpoint_t *parent,
@@ -48,6 +46,58 @@ effc_status_t *effc_session_restore(effc_session_t *session,
     if (checkpoint->model != session->engine->sharedModel())
       return invalidArgument("'checkpoint' is of another model");
     return session->engine->restore(*session, checkpoint->states);
+  });
+}
+
+effc_status_t *effc_checkpoint_share(const effc_checkpoint_t *checkpoint,
+                                     effc_checkpoint_t **out_checkpoint) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven(
+            {{"checkpoint", checkpoint}, {"out_checkpoint", out_checkpoint}}))
+      return error;
+    *out_checkpoint = new effc_checkpoint(*checkpoint);
+    return {};
+  });
+}
+
+effc_status_t *effc_checkpoint_save(const effc_checkpoint_t *checkpoint,
+                                    const char *path,
+                                    const effc_save_options_t *options) {
+  return atBorder([&]() -> Check {
+    if (Check error =
+            requireGiven({{"checkpoint", checkpoint}, {"path", path}}))
+      return error;
+    auto given = readSized(options, effc_save_options_default());
+    if (!given)
+      return given.error();
+    const artifact::Program &program = checkpoint->model->program();
+    auto bytes = CopyLayout(program).encode(program, checkpoint->states);
+    if (!bytes)
+      return bytes.error();
+    return writeWholeFile(path, *bytes, !given->no_sync);
+  });
+}
+
+effc_status_t *effc_checkpoint_load(const effc_model_t *model, const char *path,
+                                    effc_checkpoint_t **out_checkpoint) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"model", model},
+                                    {"path", path},
+                                    {"out_checkpoint", out_checkpoint}}))
+      return error;
+    const artifact::Program &program = model->model->program();
+    auto bytes = readStateFile(program, path);
+    if (!bytes)
+      return bytes.error();
+    auto state = decodeState(program, *bytes);
+    if (!state)
+      return fail(state.error().code, "'", path, "': ", state.error().message);
+    auto loaded = std::make_unique<effc_checkpoint>();
+    loaded->model = model->model;
+    loaded->states = CopyLayout(program).copy(*state);
+    loaded->copied = loaded->states.bytes();
+    *out_checkpoint = loaded.release();
+    return {};
   });
 }
 

@@ -81,6 +81,10 @@ uint32_t effc_model_vocabulary_size(const effc_model_t *model) {
   return model ? model->model->program().vocabulary_size() : 0;
 }
 
+uint32_t effc_model_hidden_width(const effc_model_t *model) {
+  return model ? model->model->program().hidden_width().value_or(0) : 0;
+}
+
 uint64_t effc_model_max_context(const effc_model_t *model) {
   return model ? model->model->program().max_context() : 0;
 }

@@ -268,27 +268,21 @@ void DiskCache::write(StateOrigin origin, CopiedStates states) {
 
 void DiskCache::writeFile(const Waiting &one) {
   const artifact::Program &program = model->program();
-  Result<Mapping> slot =
-      Mapping::anonymous(program.slot_bytes(), "a sequence's states");
   Check error;
   std::string name = nameOf(one.origin);
   uint64_t size = 0;
-  if (slot) {
-    for (const SlotWrite &piece : layout.pieces(one.states))
-      std::memcpy(slot->data() + piece.offset, piece.memory, piece.size);
-    std::vector<uint8_t> bytes =
-        encodeState(program, one.states.position, {slot->data(), slot->size()},
-                    one.states.codes, &one.origin);
-    size = bytes.size();
+  auto bytes = layout.encode(program, one.states, &one.origin);
+  if (bytes) {
+    size = bytes->size();
     if (size > options.bytes) {
       std::lock_guard guard(lock);
       ++counted.dropped;
       return;
     }
     // A loss of power may take it: it is a cache.
-    error = writeWholeFile(pathOf(name), bytes, /*durable=*/false);
+    error = writeWholeFile(pathOf(name), *bytes, /*durable=*/false);
   } else {
-    error = slot.error();
+    error = bytes.error();
   }
   std::lock_guard guard(lock);
   if (error) {

@@ -36,6 +36,9 @@ Job::Job(const effc_request_t &request)
   }
   marks.assign(request.marks, request.marks + request.mark_count);
   cacheFlags = request.cache_flags;
+  if (request.from)
+    from = *request.from;
+  keepsStates = request.keep_states;
 }
 
 Result<std::vector<int32_t>> Job::promptOf(const effc_request_t &request,
@@ -80,7 +83,8 @@ Result<std::vector<int32_t>> Job::promptOf(const effc_request_t &request,
 static Check checkBounds(const effc_request_t &request, size_t prompt,
                          const Model &model,
                          const effc_scheduler_options_t &options) {
-  bool isEmpty = request.max_tokens == 0 && request.prompt_logprobs == 0;
+  bool isEmpty = request.max_tokens == 0 && request.prompt_logprobs == 0 &&
+                 !request.keep_states;
   if (isEmpty || request.max_tokens > options.max_new_tokens)
     return invalidArgument("'max_tokens' is ", request.max_tokens,
                            ", but 1 to ", options.max_new_tokens,
@@ -113,7 +117,15 @@ static Check checkBounds(const effc_request_t &request, size_t prompt,
 }
 
 /// What concerns the cache.
-static Check checkMarks(const effc_request_t &request, size_t prompt) {
+static Check checkMarks(const effc_request_t &request, size_t prompt,
+                        const Model &model) {
+  if (request.from && request.from->model.get() != &model)
+    return invalidArgument("'from' is of another model");
+  if (request.from && request.from->states.position >= prompt)
+    return invalidArgument("'from' is at position ",
+                           request.from->states.position,
+                           ", but the prompt has ", prompt,
+                           " tokens, of which the last is to be fed");
   if (Check error = requireArray({"marks", request.marks}, request.mark_count))
     return error;
   if (request.mark_count > EFFC_MARKS_MOST)
@@ -159,7 +171,7 @@ Job::create(const effc_request_t &request, const Model &model,
     return prompt.error();
   if (Check error = checkBounds(request, prompt->size(), model, options))
     return *error;
-  if (Check error = checkMarks(request, prompt->size()))
+  if (Check error = checkMarks(request, prompt->size(), model))
     return *error;
   if (Check error = requireArray({"stop_tokens", request.stop_tokens},
                                  request.stop_token_count))

@@ -4,6 +4,7 @@
 
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
+#include "runtime/src/capi/CheckpointHandle.h"
 #include "runtime/src/grammar/Grammar.h"
 #include "runtime/src/serving/Drafts.h"
 #include "runtime/src/serving/Order.h"
@@ -117,10 +118,12 @@ public:
   std::string salt; // its SHA-256, 32 bytes, or ""
   std::vector<uint64_t> marks;
   uint32_t cacheFlags = 0;
-  CacheUse cached;             // what its prompt had
-  std::vector<uint64_t> stops; // of its prompt, where states are copied
-  uint64_t lookedAt = 0;       // the cache's version when it last looked
-  bool isCounted = false;      // what its prompt had
+  std::optional<effc_checkpoint> from; // states that it brought
+  bool keepsStates = false;            // its end brings them
+  CacheUse cached;                     // what its prompt had
+  std::vector<uint64_t> stops;         // of its prompt, where states are copied
+  uint64_t lookedAt = 0;  // the cache's version when it last looked
+  bool isCounted = false; // what its prompt had
 
   std::optional<Drafts> drafts; // none: one token after another
   bool isDrafted = false;       // in the current step

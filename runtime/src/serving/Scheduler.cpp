@@ -17,6 +17,7 @@ const effc_event_t &Event::asShown() {
   shown.message = message.c_str();
   shown.logprobs = logprobs.data();
   shown.logprob_count = logprobs.size();
+  shown.states = states ? &*states : nullptr;
   return shown;
 }
 
@@ -24,7 +25,9 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
                      const effc_scheduler_options_t &with,
                      std::unique_ptr<DiskCache> disk)
     : engine(std::move(given)), options(with), budget(engine->stateBudget()),
-      grid(engine->grid()), bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      grid(engine->grid()),
+      exactness(exactnessOf(engine->model().program(), engine->plan())),
+      bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   scratch.reserve(model().program().vocabulary_size());
   if (options.max_running == 0)
     options.max_running = engine->mostSessions();
@@ -80,6 +83,8 @@ Scheduler::create(std::shared_ptr<Engine> engine,
   for (auto [name, value] : needed)
     if (value == 0)
       return invalidArgument("'", name, "' is 0, but at least 1 is expected");
+  if (Check error = engine->requireLogits())
+    return *error;
   auto taken = withRoomForCache(*engine, options);
   if (!taken)
     return taken.error();
@@ -397,6 +402,7 @@ void Scheduler::took(Job &job, int32_t token) {
     event.shown.end = *spoken.end;
     event.shown.kind = EFFC_EVENT_END;
     event.text = job.finishText();
+    bringStates(job, event);
     say(job, std::move(event));
   }
 }
@@ -410,6 +416,7 @@ void Scheduler::end(Job &job, effc_end_t end, std::string message,
   event.message = std::move(message);
   job.hasFailed = end == EFFC_END_FAILED;
   event.text = job.finishText();
+  bringStates(job, event);
   say(job, std::move(event));
 }
 

@@ -24,6 +24,7 @@ struct Event {
   effc_event_t shown = {};
   std::string text, message;
   std::vector<effc_logprob_t> logprobs;
+  std::optional<effc_checkpoint> states;
   /// `shown`, its pointers set.
   const effc_event_t &asShown();
 };
@@ -85,7 +86,10 @@ private:
                    const effc_scheduler_options_t &options);
   static Result<std::unique_ptr<DiskCache>>
   diskOf(const Engine &engine, const effc_scheduler_options_t &options);
+  CacheUse withGiven(const Job &job, CacheUse use) const;
+  Result<CacheUse> restore(Job &job);
   void goOnFromCache(std::span<Job *const> feeding);
+  void bringStates(const Job &job, Event &event);
   void countCached(Job &job);
   void keepAtStop(Job &job);
   void keepEnds();
@@ -103,6 +107,7 @@ private:
   std::shared_ptr<Engine> engine;
   effc_scheduler_options_t options;
   uint64_t budget, grid;
+  const Exactness exactness;
   std::optional<StateCache> cache;
 
   mutable std::mutex turn;

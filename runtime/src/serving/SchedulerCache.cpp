@@ -53,6 +53,7 @@ Scheduler::lookUp(const effc_request_t &request) const {
   CacheUse use;
   if (cache && (*job)->reads())
     use = cache->look((*job)->salt, (*job)->prompt);
+  use = withGiven(**job, use);
   effc_cache_lookup_t lookup = {};
   lookup.prompt_tokens = (*job)->prompt.size();
   lookup.cached_tokens = use.position;
@@ -62,15 +63,57 @@ Scheduler::lookUp(const effc_request_t &request) const {
   return lookup;
 }
 
+/// What a prompt has of the states that its request brought, where it has `use` of
+/// the cache.
+CacheUse Scheduler::withGiven(const Job &job, CacheUse use) const {
+  uint64_t position = job.from ? job.from->states.position : 0;
+  if (!job.reads() || position <= use.position)
+    return use;
+  use.matched = std::max(use.matched, position);
+  bool isExact =
+      !job.from->isNear && exactness.holds(position, job.from->byPrefill) &&
+      std::string_view(job.from->states.codes.text()) == engine->isa();
+  if (isExact || options.cache_near) {
+    use.position = position;
+    use.isNear = !isExact;
+  }
+  use.lost = use.matched - use.position;
+  if (use.lost == 0)
+    use.miss = EFFC_CACHE_HIT;
+  else if (use.position < position)
+    use.miss = EFFC_CACHE_INEXACT;
+  return use;
+}
+
+/// Has a job go on from the longest beginning of its prompt that there is.
+Result<CacheUse> Scheduler::restore(Job &job) {
+  CacheUse use;
+  if (cache && job.from)
+    use = cache->look(job.salt, job.prompt);
+  CacheUse more = withGiven(job, use);
+  if (more.position == use.position) {
+    if (!cache)
+      return more;
+    auto restored = cache->restore(job.session, job.salt, job.prompt);
+    return restored ? Result<CacheUse>(withGiven(job, *restored)) : restored;
+  }
+  CopiedStates states = job.from->states;
+  states.codes.add(engine->isa());
+  if (Check error = engine->restore(job.session, states))
+    return *error;
+  return more;
+}
+
 /// Prompts of which nothing has been fed look again when there is something new.
 void Scheduler::goOnFromCache(std::span<Job *const> feeding) {
+  uint64_t version = cache ? cache->version() : 1;
   for (Job *job : feeding) {
-    if (!cache || job->fed > 0 || job->lookedAt == cache->version())
+    if (job->fed > 0 || job->lookedAt == version)
       continue;
-    job->lookedAt = cache->version();
+    job->lookedAt = version;
     CacheUse use;
     if (job->reads()) {
-      auto restored = cache->restore(job->session, job->salt, job->prompt);
+      auto restored = restore(*job);
       if (!restored) {
         hit({&job, 1}, restored.error());
         continue;
@@ -79,8 +122,34 @@ void Scheduler::goOnFromCache(std::span<Job *const> feeding) {
     }
     job->fed = use.position;
     job->cached = use;
-    if (job->writes())
+    if (cache && job->writes())
       job->stops = cache->stopsOf(use, job->prompt.size(), job->marks);
+  }
+}
+
+/// Copies the states of a job that ends into its last event, where it asked for them.
+void Scheduler::bringStates(const Job &job, Event &event) {
+  const Session &session = job.session;
+  uint64_t position = session.position;
+  if (!job.keepsStates || !session.engine || job.hasFailed || session.lost ||
+      position == 0 || position > job.prompt.size() + job.drawn.size())
+    return;
+  try {
+    // Rows of what it went on from are shared.
+    bool isShared =
+        job.from && job.from->states.position == job.cached.position;
+    auto copy = engine->copyOut(session, isShared ? job.cached.position : 0);
+    if (!copy)
+      return;
+    uint64_t copied = copy->bytes();
+    if (isShared)
+      copy->rows.insert(copy->rows.begin(), job.from->states.rows.begin(),
+                        job.from->states.rows.end());
+    bool isNear = job.cached.isNear;
+    event.states.emplace(engine->sharedModel(), std::move(*copy), copied,
+                         position <= job.prompt.size() && !isNear, isNear);
+  } catch (const std::bad_alloc &) {
+    // The request ends without.
   }
 }
 

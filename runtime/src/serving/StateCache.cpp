@@ -1,7 +1,6 @@
 #include "runtime/src/serving/StateCache.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace effc::rt;
 
@@ -98,13 +97,8 @@ bool StateCache::bringFromDisk(std::string_view salt,
     ++counted.unkept;
     return false;
   }
-  std::vector<SlotRead> pieces;
-  CopiedStates copy =
-      engine.copyLayout().room(gap.firstRow, tokens.size(), pieces);
-  for (const SlotRead &piece : pieces)
-    std::memcpy(piece.memory, loaded->state.slot.data() + piece.offset,
-                piece.size);
-  tree.put(salt, tokens, copy, loaded->origin.byPrefill);
+  tree.put(salt, tokens, engine.copyLayout().copy(loaded->state, gap.firstRow),
+           loaded->origin.byPrefill);
   counted.mostBytes = std::max(counted.mostBytes, tree.bytes());
   return true;
 }

@@ -310,7 +310,7 @@ def tools_are_refused_by_name(s):
     # By a template without calls, as that of SmolLM2.
     assert refused(lambda: s.chat(tools=[tool]), openai.BadRequestError).param == "tools"
     call = lambda: s.chat(tools=[tool], tool_choice="required")
-    assert refused(call, openai.BadRequestError).param == "tool_choice"
+    assert refused(call, openai.BadRequestError).param == "tools"
 
 @check
 def formats_are_refused_by_name(s):
@@ -326,6 +326,32 @@ def answers_fit_a_schema(s):
     answer = s.chat(response_format=form, max_completion_tokens=100)
     found = json.loads(answer.choices[0].message.content)
     assert found["city"] in ("Paris", "Rome") and isinstance(found["big"], bool) and len(found) == 2
+
+@check
+def members_come_in_the_schemas_order(s):
+    names = ["zeta", "mid", "alpha"]
+    schema = {"type": "object", "properties": {name: {"type": "boolean"} for name in names}, "required": sorted(names),
+              "additionalProperties": False}
+    form = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    answer = s.chat(response_format=form, max_completion_tokens=100)
+    assert list(json.loads(answer.choices[0].message.content)) == names
+
+@check
+def sessions_go_on(s):
+    def post(path, **body):
+        return s.client.post(path, body=body, cast_to=object)
+    session = post("/sessions", prompt="One, two, three,")
+    more = dict(model=s.model, max_tokens=6, temperature=0)
+    first = s.client.completions.create(prompt="", extra_body={"session": session["id"]}, **more)
+    assert first.choices[0].text == s.client.completions.create(prompt="One, two, three,", **more).choices[0].text
+    other = post(f"/sessions/{session['id']}/fork")
+    stream = s.client.completions.create(prompt=" and", stream=True, extra_body={"session": other["id"]}, **more)
+    text = "".join(chunk.choices[0].text for chunk in stream if chunk.choices)
+    whole = "One, two, three," + first.choices[0].text + " and"
+    assert text == s.client.completions.create(prompt=whole, **more).choices[0].text
+    for name in (session["id"], other["id"]):
+        s.client.delete(f"/sessions/{name}", cast_to=object)
+    refused(lambda: post(f"/sessions/{other['id']}/append", prompt="x"), openai.NotFoundError)
 
 @check
 def answers_are_objects(s):

@@ -31,6 +31,7 @@ TEST(CanonicalOptions, EveryOptionIsReadBack) {
                "--products=bf16",
                "--weights=reference",
                "--ungrouped-norm",
+               "--hidden",
                "--allow=a,b.c",
                "--force-form=quadratic",
                "--bit-stable=false",

@@ -237,6 +237,20 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_session_restore(nullptr, place.get()); }},
       {"effc_session_restore", "'checkpoint'",
        [&] { return effc_session_restore(s, nullptr); }},
+      {"effc_checkpoint_share", "'checkpoint'",
+       [&] { return effc_checkpoint_share(nullptr, &outPlace); }},
+      {"effc_checkpoint_share", "'out_checkpoint'",
+       [&] { return effc_checkpoint_share(place.get(), nullptr); }},
+      {"effc_checkpoint_save", "'checkpoint'",
+       [&] { return effc_checkpoint_save(nullptr, "x", nullptr); }},
+      {"effc_checkpoint_save", "'path'",
+       [&] { return effc_checkpoint_save(place.get(), nullptr, nullptr); }},
+      {"effc_checkpoint_load", "'model'",
+       [&] { return effc_checkpoint_load(nullptr, "x", &outPlace); }},
+      {"effc_checkpoint_load", "'path'",
+       [&] { return effc_checkpoint_load(m, nullptr, &outPlace); }},
+      {"effc_checkpoint_load", "'out_checkpoint'",
+       [&] { return effc_checkpoint_load(m, "x", nullptr); }},
       {"effc_session_save", "'session'",
        [&] { return effc_session_save(nullptr, f); }},
       {"effc_session_save", "'path'",
@@ -461,6 +475,7 @@ TEST_F(NullArguments, GiveAStatus) {
 TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_model_vocabulary_size(nullptr), 0u);
   EXPECT_EQ(effc_model_max_context(nullptr), 0u);
+  EXPECT_EQ(effc_model_hidden_width(nullptr), 0u);
   EXPECT_STREQ(effc_model_describe(nullptr), "");
   EXPECT_EQ(effc_model_state_count(nullptr), 0u);
   EXPECT_EQ(effc_model_entry_count(nullptr), 0u);

@@ -130,6 +130,8 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
   addText(choice, event);
   if (event.kind == EFFC_EVENT_TOKEN) {
     took(choice, event);
+    if (asked.session)
+      drawn.push_back(event.token);
   } else {
     if (event.choice == 0)
       takeCached(event);
@@ -145,8 +147,27 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
         return running->fail(error); // which comes back to onFailed()
       return onFailed(error);
     }
+    if (asked.session)
+      growSession(event);
   }
   sendPart(index);
+}
+
+/// The session has the prompt and the answer. Whoever hears of its end may go on with
+/// it, so the lease ends first.
+void Answer::growSession(const effc_event_t &event) {
+  NamedSession next = asked.session->session();
+  next.tokens = asked.plan.prompts[0];
+  next.tokens.insert(next.tokens.end(), drawn.begin(), drawn.end());
+  next.states =
+      event.states
+          ? std::make_shared<Checkpoint>(Checkpoint::share(event.states))
+          : nullptr;
+  next.isNear = event.is_near;
+  sessionPart = ",\"session\":{\"id\":\"" + next.id +
+                "\",\"tokens\":" + std::to_string(next.tokens.size()) + "}";
+  uint64_t bytes = generations.model().stateBytes(next.position());
+  std::exchange(asked.session, nullptr)->keep(std::move(next), bytes);
 }
 
 void Answer::addText(Choice &choice, const effc_event_t &event) {
@@ -271,7 +292,7 @@ void Answer::appendExtension(std::string &out) const {
   out += cached.isNear ? ",\"kind\":\"near\"" : ",\"kind\":\"exact\"";
   out += ",\"reason\":\"";
   out += cacheReason(cached.miss);
-  out += "\"}}";
+  out += "\"}" + sessionPart + "}";
 }
 
 void Answer::onDone() {
@@ -326,6 +347,7 @@ void Answer::onFailed(const ApiError &error) {
 
 void Answer::endRequest(const char *reason, int status) {
   isOver = true;
+  asked.session.reset();
   ++metrics.answers[{exchange->request().path, status}];
   metrics.request.add(Clock::now() - since);
   metrics.log.request({exchange->request().path, generations.model().name(),

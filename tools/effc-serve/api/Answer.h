@@ -11,6 +11,7 @@
 #include "tools/effc-serve/api/Shape.h"
 #include "tools/effc-serve/engine/AnswerParts.h"
 #include "tools/effc-serve/engine/Generation.h"
+#include "tools/effc-serve/engine/Sessions.h"
 #include "tools/effc-serve/http/HttpServer.h"
 
 #include <chrono>
@@ -26,11 +27,12 @@ struct Asked {
   GenerationPlan plan;
   std::shared_ptr<Shape> shape;
   bool isStream = false, includesUsage = false;
-  bool echoes = false;                  // the prompt comes before the text
-  std::vector<std::string> promptTexts; // where it echoes
-  uint32_t logprobs = 0;                // of each token; 0: none
-  std::optional<AnswerManner> manner;   // of a conversation
-  std::vector<std::string> ignored;     // fields
+  bool echoes = false;                   // the prompt comes before the text
+  std::vector<std::string> promptTexts;  // where it echoes
+  uint32_t logprobs = 0;                 // of each token; 0: none
+  std::optional<AnswerManner> manner;    // of a conversation
+  std::shared_ptr<SessionLease> session; // that it goes on with; null: none
+  std::vector<std::string> ignored;      // fields
 };
 
 class Answer : public GenerationListener,
@@ -65,6 +67,7 @@ private:
   void appendUsage(std::string &out) const;
   void appendExtension(std::string &out) const;
   void takeCached(const effc_event_t &event);
+  void growSession(const effc_event_t &event);
   void finishWhole();
   void endRequest(const char *reason, int status);
 
@@ -84,6 +87,8 @@ private:
     effc_cache_miss_t miss = EFFC_CACHE_HIT;
     bool isNear = false;
   } cached;
+  std::vector<int32_t> drawn; // where there is a session
+  std::string sessionPart;    // of the extension
   Clock::time_point since;
   bool hasBegun = false, isOver = false;
 };

@@ -20,6 +20,7 @@ static constexpr Kind kKinds[] = {
     {404, "not_found_error", 0, false},
     {405, "invalid_request_error", 0, false},
     {408, "timeout_error", 0, true},
+    {409, "conflict_error", 0, true},
     {413, "invalid_request_error", 0, false},
     {414, "invalid_request_error", 0, false},
     {415, "invalid_request_error", 0, false},
@@ -64,8 +65,8 @@ HttpResponse ApiError::response() const {
   if (kind.retryAfter > 0)
     response.headers.push_back(
         {"Retry-After", std::to_string(kind.retryAfter)});
-  // The same logits are not numbers the next time either.
-  if (!kind.isRetriable || code == "numeric_error")
+  // The same logits are not numbers the next time either, and a name stays taken.
+  if (!kind.isRetriable || code == "numeric_error" || code == "session_exists")
     response.headers.push_back({"x-should-retry", "false"});
   return response;
 }

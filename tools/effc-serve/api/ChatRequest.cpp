@@ -2,12 +2,13 @@
 
 #include "tools/effc-serve/api/Requests.h"
 #include "tools/effc-serve/api/Sampling.h"
+#include "tools/effc-serve/api/ToolChoice.h"
 
 #include <algorithm>
 
 using namespace effc;
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 static constexpr size_t kMostMessages = 10000;
 
@@ -100,31 +101,6 @@ static void checkMessages(const Json &messages) {
   }
 }
 
-/// Which calls are possible: the model chooses, or none. To have it call needs a
-/// grammar with the marks of calls, which are special tokens often.
-static bool wantsTools(const Fields &fields) {
-  const Json *tools = fields.find("tools");
-  const Json *choice = fields.find("tool_choice");
-  bool isNone = choice && *choice == Json("none");
-  if (choice && !isNone && *choice != Json("auto"))
-    throw ApiError(400,
-                   "'tool_choice' is possible as \"none\" or \"auto\" "
-                   "alone: nobody makes a model call",
-                   "tool_choice", "unsupported_parameter");
-  return tools && !tools->empty() && !isNone;
-}
-
-static void checkTools(const Json &tools) {
-  for (const Json &tool : tools)
-    if (!tool.is_object() || tool.value("type", Json()) != Json("function") ||
-        !tool.value("function", Json()).is_object() ||
-        !tool["function"].value("name", Json()).is_string())
-      throw ApiError::invalid(
-          "tools", "expects {\"type\": \"function\", \"function\": "
-                   "{\"name\": ..., \"parameters\": ...}}, but got " +
-                       shown(tool));
-}
-
 /// Templates write arguments from a mapping, and clients send back the text that they
 /// got.
 static void readArguments(Json &messages) {
@@ -169,10 +145,8 @@ ChatPrompt effc::serve::renderChat(const Fields &fields,
     input.arguments["reasoning_effort"] = fields.text("reasoning_effort");
   if (const Json *documents = fields.find("documents"))
     input.documents = *documents;
-  if (wantsTools(fields)) {
-    checkTools(*fields.find("tools"));
+  if (ToolChoice::read(fields).kind != ToolChoice::Kind::None)
     input.tools = *fields.find("tools");
-  }
   return model.chat()->render(std::move(input));
 }
 
@@ -220,6 +194,46 @@ static std::shared_ptr<effc_grammar_t> grammarOf(const Fields &fields,
   return {grammar, effc_grammar_free};
 }
 
+/// Has answers read for calls of tools, and a call begun where there is to be one.
+static void readTools(const Fields &fields, const ServedModel &model,
+                      ChatPrompt &prompt, Asked &asked) {
+  ToolChoice choice = ToolChoice::read(fields);
+  if (choice.kind == ToolChoice::Kind::None)
+    return;
+  const Json &tools = *fields.find("tools");
+  asked.manner->tools = tools.dump();
+  asked.plan.showsSpecial = true;
+  const char *form = nullptr;
+  try {
+    check(effc_chat_tool_format(model.chat()->chatHandle(), &form));
+  } catch (const Error &error) {
+    throw ApiError(400,
+                   std::string("'tools' are not possible: ") + error.what(),
+                   "tools", "unsupported_parameter");
+  }
+  if (choice.kind == ToolChoice::Kind::Auto)
+    return;
+  if (asked.plan.grammar)
+    throw ApiError::invalid("response_format",
+                            "is not possible where 'tool_choice' asks for a "
+                            "call");
+  ForcedCall call =
+      forceCall(choice, tools, fields.flag("parallel_tool_calls", true), model);
+  asked.plan.grammar = call.grammar;
+  asked.manner->lead = call.lead;
+  if (AnswerParts::beginsWithReasoning(model.chat()->chatHandle(),
+                                       *asked.manner))
+    throw ApiError(400,
+                   "'tool_choice' is possible as \"none\" or \"auto\" alone: "
+                   "the template has answers begin with reasoning",
+                   "tool_choice", "unsupported_parameter");
+  if (call.lead.empty())
+    return;
+  std::vector<int32_t> lead =
+      model.model().tokenize(call.lead, EFFC_TOKENIZE_NO_SPECIAL);
+  prompt.tokens.insert(prompt.tokens.end(), lead.begin(), lead.end());
+}
+
 Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   const BodyTable &table = chatTable();
   Fields fields(body, table.known, table.refused);
@@ -229,19 +243,8 @@ Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   readSampling(fields, model, asked.plan);
   ChatPrompt prompt = renderChat(fields, model);
   asked.plan.grammar = grammarOf(fields, model);
-  asked.manner = {prompt.text, ""};
-  if (wantsTools(fields)) {
-    asked.manner->tools = fields.find("tools")->dump();
-    asked.plan.showsSpecial = true;
-    const char *form = nullptr;
-    try {
-      check(effc_chat_tool_format(model.chat()->chatHandle(), &form));
-    } catch (const Error &error) {
-      throw ApiError(400,
-                     std::string("'tools' are not possible: ") + error.what(),
-                     "tools", "unsupported_parameter");
-    }
-  }
+  asked.manner = {prompt.text, "", ""};
+  readTools(fields, model, prompt, asked);
   if (int32_t end = model.chat()->endToken(); end >= 0 && !asked.plan.ignoreEnd)
     asked.plan.stopTokens.push_back(end);
   if (prompt.messagesEnd > 0)

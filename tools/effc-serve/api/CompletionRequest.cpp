@@ -5,7 +5,7 @@
 
 using namespace effc;
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 static constexpr size_t kMostPrompts = 1024;
 static constexpr size_t kMostChoices = 4096;   // of all prompts together
@@ -18,6 +18,7 @@ static constexpr Field kOwn[] = {
     {"logprobs", FieldType::Integer, 0, 20},
     {"best_of", FieldType::Integer, 1, 128},
     {"add_special_tokens", FieldType::Boolean},
+    {"session", FieldType::Text, 1, 64},
 };
 
 static constexpr RefusedField kRefused[] = {
@@ -85,7 +86,49 @@ static void readPrompts(const Fields &fields, const ServedModel &model,
   }
 }
 
-Asked effc::serve::readCompletion(const Json &body, const ServedModel &model) {
+/// The one prompt is what a session has, and then the body's.
+static void readInSession(const Fields &fields, const ServedModel &model,
+                          Asked &asked) {
+  const NamedSession &session = asked.session->session();
+  std::vector<int32_t> all = session.tokens;
+  const Json *prompt = fields.find("prompt");
+  if (prompt && *prompt != Json("") && *prompt != Json::array()) {
+    bool isText = prompt->is_string();
+    bool isOne = isText || (prompt->is_array() && !prompt->empty() &&
+                            prompt->front().is_number());
+    if (!isOne)
+      throw ApiError::invalid("prompt", "of a session is one: a text or a list "
+                                        "of tokens");
+    std::vector<int32_t> more =
+        isText ? model.model().tokenize(
+                     prompt->get_ref<const std::string &>(),
+                     fields.flag("add_special_tokens", all.empty())
+                         ? 0
+                         : EFFC_TOKENIZE_NO_SPECIAL)
+               : tokensOf(*prompt, model, "prompt");
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  if (all.empty())
+    throw ApiError::invalid("prompt", "is required: the session has no token");
+  if (session.position() < all.size())
+    asked.plan.from = session.states;
+  asked.plan.keepsStates = true;
+  asked.plan.prompts.push_back(std::move(all));
+}
+
+static void checkInSession(const Fields &fields, const GenerationPlan &plan) {
+  if (plan.choices != 1)
+    throw ApiError::invalid("n", "is 1 within a session");
+  if (fields.flag("echo"))
+    throw ApiError::invalid("echo", "is not possible within a session");
+  if (fields.integer("max_tokens", 1) == 0)
+    throw ApiError::invalid("max_tokens",
+                            "is at least 1 within a session: POST "
+                            "/v1/sessions/{session}/append adds a text alone");
+}
+
+Asked effc::serve::readCompletion(const Json &body, const ServedModel &model,
+                                  std::shared_ptr<SessionLease> session) {
   const BodyTable &table = completionTable();
   Fields fields(body, table.known, table.refused);
   Asked asked;
@@ -95,7 +138,13 @@ Asked effc::serve::readCompletion(const Json &body, const ServedModel &model) {
   if (fields.integer("best_of", asked.plan.choices) != asked.plan.choices)
     throw ApiError::invalid("best_of", "is possible with the value of 'n' "
                                        "alone: no choice is left out");
-  readPrompts(fields, model, asked);
+  asked.session = std::move(session);
+  if (asked.session) {
+    checkInSession(fields, asked.plan);
+    readInSession(fields, model, asked);
+  } else {
+    readPrompts(fields, model, asked);
+  }
   if (asked.plan.choiceCount() > kMostChoices)
     throw ApiError::invalid(
         "n", "asks for " + std::to_string(asked.plan.choiceCount()) +
@@ -107,6 +156,9 @@ Asked effc::serve::readCompletion(const Json &body, const ServedModel &model) {
     least = std::min(least, lengthFor(model, prompt.size(), tokens,
                                       kDefaultTokens, "max_tokens", "prompt"));
   asked.plan.maxTokens = tokens >= 0 ? static_cast<uint64_t>(tokens) : least;
+  if (asked.session)
+    asked.session->reserve(
+        model.stateBytes(asked.plan.prompts[0].size() + asked.plan.maxTokens));
   if (fields.has("logprobs"))
     asked.logprobs = 1 + static_cast<uint32_t>(fields.integer("logprobs", 0));
   asked.plan.sampling.logprobs = asked.logprobs;

@@ -6,15 +6,24 @@
 #include <cmath>
 
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 /// The most levels of lists and mappings: what reads them calls itself.
-static constexpr int kMostLevels = 64;
+static constexpr size_t kMostLevels = 64;
+/// The most members of an object: they keep their order, in which each is looked for.
+static constexpr size_t kMostMembers = 2048;
 static constexpr size_t kMostIgnored = 32; // that are named
 
-/// The levels that brackets outside of strings open.
-static int depthOf(const std::string &text) {
-  int depth = 0, most = 0;
+namespace {
+struct Extent {
+  size_t levels = 0;  // that brackets outside of strings open
+  size_t members = 0; // the most of an object
+};
+} // namespace
+
+static Extent extentOf(const std::string &text) {
+  Extent extent;
+  std::vector<size_t> open; // the members of each so far
   bool isString = false;
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
@@ -24,19 +33,29 @@ static int depthOf(const std::string &text) {
     } else if (c == '"') {
       isString = true;
     } else if (c == '[' || c == '{') {
-      most = std::max(most, ++depth);
-    } else if (c == ']' || c == '}') {
-      --depth;
+      open.push_back(0);
+      extent.levels = std::max(extent.levels, open.size());
+    } else if ((c == ']' || c == '}') && !open.empty()) {
+      open.pop_back();
+    } else if (c == ':' && !open.empty()) {
+      extent.members = std::max(extent.members, ++open.back());
     }
   }
-  return most;
+  return extent;
 }
 
 Json effc::serve::parseBody(const std::string &body) {
-  if (int depth = depthOf(body); depth > kMostLevels)
-    throw ApiError(400, "the body nests " + std::to_string(depth) +
+  if (body.empty())
+    return Json::object(); // as clients send what has no field
+  Extent extent = extentOf(body);
+  if (extent.levels > kMostLevels)
+    throw ApiError(400, "the body nests " + std::to_string(extent.levels) +
                             " levels, but " + std::to_string(kMostLevels) +
                             " are possible");
+  if (extent.members > kMostMembers)
+    throw ApiError(400, "an object of the body has " +
+                            std::to_string(extent.members) + " members, but " +
+                            std::to_string(kMostMembers) + " are possible");
   Json parsed;
   try {
     parsed = Json::parse(body);

@@ -37,21 +37,22 @@ struct RefusedField {
   const char *reason;
 };
 
-/// Reads JSON. Throws ApiError where `body` is none, nests deeper than 64 levels,
-/// or is no object.
-nlohmann::json parseBody(const std::string &body);
+/// Reads JSON, nothing as an object without members; members stay in their order, since a schema's are to. Throws ApiError
+/// where `body` is none, nests deeper than 64 levels, has an object of more than 2,048
+/// members, or is no object.
+nlohmann::ordered_json parseBody(const std::string &body);
 
 /// A short text of `value` for a message.
-std::string shown(const nlohmann::json &value);
+std::string shown(const nlohmann::ordered_json &value);
 
 class Fields {
 public:
   /// Checks all fields of `object`, which outlives this. Throws ApiError.
-  Fields(const nlohmann::json &object, std::span<const Field> known,
+  Fields(const nlohmann::ordered_json &object, std::span<const Field> known,
          std::span<const RefusedField> refused);
 
   /// Null where the field is absent or null.
-  const nlohmann::json *find(const char *name) const;
+  const nlohmann::ordered_json *find(const char *name) const;
   bool has(const char *name) const { return find(name) != nullptr; }
   bool flag(const char *name, bool otherwise = false) const;
   int64_t integer(const char *name, int64_t otherwise) const;
@@ -62,7 +63,7 @@ public:
   const std::vector<std::string> &ignored() const { return unknown; }
 
 private:
-  const nlohmann::json &object;
+  const nlohmann::ordered_json &object;
   std::vector<std::string> unknown;
 };
 

@@ -28,22 +28,34 @@ const BodyTable &chatTable();
 const BodyTable &tokenizeTable();
 const BodyTable &detokenizeTable();
 const BodyTable &applyTemplateTable();
+const BodyTable &embeddingTable();
+const BodyTable &sessionTable();
+const BodyTable &appendTable();
+const BodyTable &forkTable();
+const BodyTable &saveTable();
+const BodyTable &restoreTable();
 
-Asked readCompletion(const nlohmann::json &body, const ServedModel &model);
-Asked readChat(const nlohmann::json &body, const ServedModel &model);
+/// `session`: that the body names; or null.
+Asked readCompletion(const nlohmann::ordered_json &body,
+                     const ServedModel &model,
+                     std::shared_ptr<SessionLease> session);
+Asked readChat(const nlohmann::ordered_json &body, const ServedModel &model);
 
 /// A conversation of a body with messages, as its template writes it. `fields` are
 /// those of the chat table or of one with its rows about templates.
 ChatPrompt renderChat(const Fields &fields, const ServedModel &model);
 
 /// The answers of the endpoints that look at texts and tokens.
-std::string answerTokenize(const nlohmann::json &body,
+std::string answerTokenize(const nlohmann::ordered_json &body,
                            const ServedModel &model);
-std::string answerDetokenize(const nlohmann::json &body,
+std::string answerDetokenize(const nlohmann::ordered_json &body,
                              const ServedModel &model);
-std::string answerApplyTemplate(const nlohmann::json &body,
+std::string answerApplyTemplate(const nlohmann::ordered_json &body,
                                 const ServedModel &model);
 std::string answerTokenizerInfo(const ServedModel &model);
+/// Computes meanwhile.
+std::string answerEmbeddings(const nlohmann::ordered_json &body,
+                             ServedModel &model);
 
 } // namespace effc::serve
 

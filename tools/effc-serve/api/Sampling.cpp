@@ -6,7 +6,7 @@
 
 using namespace effc;
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // The most that a double can say within 64 bits.
 static constexpr double kMostSeed = 9223372036854774784.0;

@@ -34,7 +34,7 @@ uint64_t lengthFor(const ServedModel &model, size_t promptTokens, int64_t asked,
                    const char *promptField);
 
 /// Ids of a list, which are to be of the vocabulary.
-std::vector<int32_t> tokensOf(const nlohmann::json &list,
+std::vector<int32_t> tokensOf(const nlohmann::ordered_json &list,
                               const ServedModel &model, const char *field);
 
 } // namespace effc::serve

@@ -6,7 +6,7 @@
 
 using namespace effc;
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using Ordered = nlohmann::ordered_json;
 
 static constexpr Field kTokenize[] = {
@@ -37,9 +37,10 @@ const BodyTable &effc::serve::detokenizeTable() {
 }
 
 std::span<const BodyTable> effc::serve::bodyTables() {
-  static const BodyTable tables[] = {completionTable(), chatTable(),
-                                     tokenizeTable(), detokenizeTable(),
-                                     applyTemplateTable()};
+  static const BodyTable tables[] = {
+      completionTable(),    chatTable(),    tokenizeTable(), detokenizeTable(),
+      applyTemplateTable(), sessionTable(), appendTable(),   forkTable(),
+      saveTable(),          restoreTable(), embeddingTable()};
   return tables;
 }
 

@@ -27,6 +27,19 @@ AnswerParts::AnswerParts(const effc_chat_t *chat, const AnswerManner &manner) {
   effc_chat_parser_t *made = nullptr;
   check(effc_chat_parser_create(chat, &options, &made));
   parser.reset(made);
+  Written none; // a call that has only begun says nothing
+  push(manner.lead, none);
+}
+
+bool AnswerParts::beginsWithReasoning(const effc_chat_t *chat,
+                                      const AnswerManner &manner) {
+  AnswerManner outside = manner;
+  outside.lead.clear();
+  AnswerParts parts(chat, outside);
+  Written said;
+  parts.push("probe", said);
+  parts.finish(said);
+  return !said.reasoning.empty();
 }
 
 void AnswerParts::push(std::string_view text, Written &out) {

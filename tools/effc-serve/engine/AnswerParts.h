@@ -15,6 +15,7 @@ namespace effc::serve {
 struct AnswerManner {
   std::string prompt; // its text: answers may begin within reasoning
   std::string tools;  // JSON; empty: calls are content
+  std::string lead;   // of a call, which the prompt ends with; empty: none
 };
 
 /// The text of one answer, as it comes, to its parts.
@@ -23,6 +24,10 @@ public:
   /// `chat` outlives this. Throws effc::Error where its template has no manner of
   /// calls that is known, and there are tools.
   AnswerParts(const effc_chat_t *chat, const AnswerManner &manner);
+
+  /// Whether what comes first is reasoning, and no call.
+  static bool beginsWithReasoning(const effc_chat_t *chat,
+                                  const AnswerManner &manner);
 
   /// Adds what `text` brings to `out`.
   void push(std::string_view text, Written &out);

@@ -4,7 +4,7 @@
 
 using namespace effc;
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 ChatPrompts::ChatPrompts(const Model &model, effc_chat_t *given)
     : model(model), chat(given), readsParts(findWhetherPartsAreRead()) {

@@ -12,12 +12,12 @@
 namespace effc::serve {
 
 struct ChatInput {
-  nlohmann::json messages;
-  nlohmann::json
+  nlohmann::ordered_json messages;
+  nlohmann::ordered_json
       arguments; // more variables of the template, a mapping; or null
-  nlohmann::json documents, tools; // lists; or null
-  bool addsPrompt = true;          // ends with what begins an answer
-  bool continues = false;          // ends within the last message
+  nlohmann::ordered_json documents, tools; // lists; or null
+  bool addsPrompt = true;                  // ends with what begins an answer
+  bool continues = false;                  // ends within the last message
 };
 
 struct ChatPrompt {

@@ -59,6 +59,8 @@ void Generation::submit(Unit &unit) {
     request.marks = plan.marks.data();
     request.mark_count = plan.marks.size();
   }
+  request.from = plan.from ? plan.from->get() : nullptr;
+  request.keep_states = plan.keepsStates;
   request.user = &unit;
   unit.number = all.model().scheduler().submit(request);
   unit.endsLeft = unit.count;

@@ -35,6 +35,9 @@ struct GenerationPlan {
       false; // texts have special tokens, as marks of calls may be
   uint32_t promptLogprobs = 0;
   std::shared_ptr<effc_grammar_t> grammar; // that texts follow; null: any text
+  /// States of the first prompt's beginning; null: none.
+  std::shared_ptr<const Checkpoint> from;
+  bool keepsStates = false; // the last event of each choice brings its states
   /// Of the first prompt: ends of beginnings that later ones will share.
   std::vector<uint64_t> marks;
 

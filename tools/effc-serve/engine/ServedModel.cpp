@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 static cli::EngineWish wishFor(const ModelSettings &settings) {
   cli::EngineWish wish;
   wish.sessions = settings.slots;
+  wish.takesHidden = true;
   return wish;
 }
 
@@ -45,6 +46,12 @@ ServedModel::ServedModel(std::string name, const std::string &file,
       newTokens(settings.mostNewTokens), slotCount(settings.slots),
       queueCount(settings.queue), tokenTexts(loaded) {
   openChat(settings.chatTemplate);
+  if (loaded.hiddenWidth() > 0) {
+    embeddings.emplace(loaded, place.engine, slotCount);
+    describe();
+    shown += "; it gives hidden states: /v1/embeddings alone";
+    return;
+  }
   queue.emplace(place.engine, optionsFor(settings));
   describe();
   if (settings.cacheBytes > 0)
@@ -92,6 +99,14 @@ std::optional<std::string> ServedModel::namedToken(const char *name) const {
   return text ? std::optional<std::string>(text) : std::nullopt;
 }
 
+uint64_t ServedModel::stateBytes(uint64_t tokens) const {
+  effc_memory_t memory = loaded.memory();
+  uint64_t grown = 0;
+  if (tokens == 0 || __builtin_mul_overflow(tokens, memory.per_token, &grown))
+    return tokens == 0 ? 0 : memory.per_session;
+  return std::min(memory.per_session, memory.fixed_per_session + grown);
+}
+
 /// FNV-1a, the 64-bit hash of Fowler, Noll and Vo.
 static uint64_t hashOf(const std::string &text) {
   uint64_t hash = 14695981039346656037u;
@@ -115,6 +130,8 @@ void ServedModel::describe() {
                {"vocabulary", loaded.vocabularySize()},
                {"state_bytes", memory.fixed_per_session},
                {"state_bytes_per_token", memory.per_token},
+               {"hidden_width",
+                loaded.hiddenWidth() > 0 ? Json(loaded.hiddenWidth()) : Json()},
                {"device", device},
                {"slots", slotCount}};
   Json about = {{"id", called},

@@ -9,6 +9,7 @@
 #define EFFC_TOOLS_EFFC_SERVE_ENGINE_SERVEDMODEL_H
 
 #include "tools/effc-serve/engine/ChatPrompts.h"
+#include "tools/effc-serve/engine/Embedder.h"
 #include "tools/effc-serve/engine/TokenTexts.h"
 #include "tools/effc/ModelAccess.h"
 
@@ -43,8 +44,15 @@ public:
 
   const std::string &name() const { return called; }
   const Model &model() const { return loaded; }
+  /// Whether it gives logits, and so has a scheduler; else it has an embedder.
+  bool generates() const { return queue.has_value(); }
   Scheduler &scheduler() { return *queue; }
-  const Scheduler &scheduler() const { return *queue; }
+  /// Null where it generates.
+  Embedder *embedder() { return embeddings ? &*embeddings : nullptr; }
+  /// All 0 where it does not generate.
+  effc_scheduler_stats_t stats() const {
+    return queue ? queue->stats() : effc_scheduler_stats_t{};
+  }
   const TokenTexts &texts() const { return tokenTexts; }
   /// Null where the model has no template that can be rendered.
   const ChatPrompts *chat() const { return prompts ? &*prompts : nullptr; }
@@ -56,6 +64,8 @@ public:
   uint64_t context() const { return loaded.maxContext(); }
   uint64_t mostNewTokens() const { return newTokens; }
   uint32_t slots() const { return slotCount; }
+  /// What the states of a sequence of so many tokens take at most.
+  uint64_t stateBytes(uint64_t tokens) const;
   uint32_t queueLength() const { return queueCount; }
   /// "effc-0123456789abcdef": equal ones, and equal seeds, give equal tokens.
   const std::string &fingerprint() const { return print; }
@@ -81,6 +91,7 @@ private:
   std::optional<ChatPrompts> prompts;
   std::string noChat, source, print, about, shown;
   std::optional<Scheduler> queue;
+  std::optional<Embedder> embeddings;
 };
 
 } // namespace effc::serve

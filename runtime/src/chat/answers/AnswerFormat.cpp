@@ -211,6 +211,9 @@ static void findForm(const Around &around, AnswerFormat &format) {
                      "the manners that are understood";
     return;
   }
+  format.argumentsKey =
+      around.between.find("\"arguments\"") != std::string::npos ? "arguments"
+                                                                : "parameters";
   // What stands before it then is what begins every answer: "[assistant]" is no mark.
   if (around.beginsWithBrace)
     return set(CallForm::Json, "");
@@ -219,6 +222,11 @@ static void findForm(const Around &around, AnswerFormat &format) {
   if (isList)
     head.pop_back();
   std::string mark = markAtEnd(head);
+  format.isList = isList;
+  if (!mark.empty())
+    format.lead = before.substr(before.rfind(mark, head.size()),
+                                (isList ? before.rfind('[', brace) : brace) -
+                                    before.rfind(mark, head.size()));
   if (mark.starts_with('['))
     return set(CallForm::BracketList, mark);
   if (isList && !mark.empty())

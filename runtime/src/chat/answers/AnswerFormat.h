@@ -29,6 +29,11 @@ struct AnswerFormat {
   CallForm form = CallForm::None;
   /// Marks before and behind a call or a list of calls; empty for none.
   std::string open, close;
+  /// Of forms in JSON: `open` with the white space behind it, the key of a call's
+  /// arguments, and whether calls are written as a list.
+  std::string lead;
+  const char *argumentsKey = "";
+  bool isList = false;
   std::string whyNone;                       // of CallForm::None
   std::string reasoningOpen, reasoningClose; // empty: none
 

@@ -133,9 +133,9 @@ Check CudaExecutor::reserve(uint32_t sessions) {
     return pinned.error();
   inputBytes = std::move(*pinned);
   callInputs = sizes->inputs.at(static_cast<uint8_t *>(inputBytes.get()));
-  pinned = allocatePinned(
-      context, decodeRows * program.vocabulary_size() * sizeof(float),
-      "the logits of decoding");
+  pinned =
+      allocatePinned(context, decodeRows * rowWidth(program) * sizeof(float),
+                     "the logits of decoding");
   if (!pinned)
     return pinned.error();
   decodeLogits = std::move(*pinned);
@@ -280,8 +280,7 @@ Check CudaExecutor::enqueue(uint32_t entry, const CallCounts &given,
   bool chosen = given.result == artifact::CallResult::Choices;
   uint64_t bytes =
       static_cast<uint64_t>(given.outputs) *
-      (chosen ? sizeof(Choice)
-              : model->program().vocabulary_size() * sizeof(float));
+      (chosen ? sizeof(Choice) : rowWidth(model->program()) * sizeof(float));
   if (bytes == 0)
     return {};
   return driver().check(

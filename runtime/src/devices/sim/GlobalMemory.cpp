@@ -77,7 +77,7 @@ static OperandRange rangeOf(const artifact::Program &program,
     break;
   case artifact::OperandKind::Logits:
     counted("the logits", artifact::Count::Outputs,
-            program.vocabulary_size() * sizeof(float));
+            rowWidth(program) * sizeof(float));
     range.writable = true;
     break;
   case artifact::OperandKind::Choices:

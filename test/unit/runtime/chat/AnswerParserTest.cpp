@@ -104,6 +104,32 @@ TEST(AnswerFormat, IsFoundInEachManner) {
   }
 }
 
+TEST(AnswerFormat, SaysWhatACallBeginsWith) {
+  struct Manner {
+    std::string lead, arguments;
+    bool isList;
+  };
+  const std::map<std::string, Manner> expected = {
+      {"json_tags", {"<tool_call>\n", "arguments", false}},
+      {"xml_tags", {"", "", false}},
+      {"json", {"", "parameters", false}},
+      {"bracket_list", {"[TOOL_CALLS] ", "arguments", true}},
+      {"tagged_list", {"<tool_calls>", "arguments", true}},
+      {"python", {"", "", false}},
+      {"marked_list", {"<|tool_call|>", "arguments", true}}};
+  for (const auto &[form, source] : kAnswerTemplates) {
+    OpenedChat chat(source);
+    effc_chat_tool_manner_t manner = {};
+    manner.size = sizeof manner;
+    check(effc_chat_tool_manner(chat.chat, &manner));
+    const Manner &one = expected.at(form);
+    EXPECT_STREQ(manner.format, form);
+    EXPECT_EQ(manner.lead, one.lead) << form;
+    EXPECT_EQ(manner.arguments_key, one.arguments) << form;
+    EXPECT_EQ(manner.is_list, one.isList) << form;
+  }
+}
+
 TEST(AnswerFormat, SaysWhyThereIsNone) {
   const std::pair<const char *, const char *> templates[] = {
       {"{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}",
@@ -267,9 +293,13 @@ TEST(AnswerParser, NamesArgumentsThatAreNull) {
   effc_chat_part_t part = {};
   part.size = sizeof part;
   const char *name = nullptr;
+  effc_chat_tool_manner_t manner = {};
+  manner.size = sizeof manner;
   const std::pair<effc_status_t *, const char *> calls[] = {
       {effc_chat_tool_format(nullptr, &name), "'chat' is null"},
       {effc_chat_tool_format(chat.chat, nullptr), "'out_name' is null"},
+      {effc_chat_tool_manner(nullptr, &manner), "'chat' is null"},
+      {effc_chat_tool_manner(chat.chat, nullptr), "'out_manner' is null"},
       {effc_chat_parser_create(nullptr, nullptr, &other), "'chat' is null"},
       {effc_chat_parser_create(chat.chat, nullptr, nullptr),
        "'out_parser' is null"},

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 using namespace effc::serve;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 static constexpr Field kKnown[] = {
     {"count", FieldType::Integer, 2, 5},
@@ -91,7 +91,8 @@ TEST(Fields, AreReadWithDefaults) {
 }
 
 TEST(Bodies, AreJsonOfFewLevels) {
-  EXPECT_NE(refusal("").find("no JSON"), std::string::npos);
+  EXPECT_EQ(refusal(""), ""); // without fields
+  EXPECT_NE(refusal(" ").find("no JSON"), std::string::npos);
   EXPECT_NE(refusal("{\"a\": NaN}").find("no JSON"), std::string::npos);
   EXPECT_NE(refusal("{\"a\": 1e999}").find("no JSON"), std::string::npos);
   EXPECT_NE(refusal("{\"a\": \"\xff\"}").find("no JSON"), std::string::npos);
@@ -103,6 +104,15 @@ TEST(Bodies, AreJsonOfFewLevels) {
   EXPECT_EQ(refusal(nested(64)), "");
   EXPECT_NE(refusal(nested(65)).find("65 levels"), std::string::npos);
   EXPECT_NE(refusal(nested(100000)).find("levels"), std::string::npos);
+  auto wide = [](int members) {
+    std::string body = "{\"a\": {";
+    for (int i = 0; i < members; ++i)
+      body += (i == 0 ? "\"k" : ", \"k") + std::to_string(i) + "\": 1";
+    return body + "}}";
+  };
+  EXPECT_EQ(refusal(wide(2048)), "");
+  EXPECT_NE(refusal(wide(2049)).find("2049 members, but 2048 are possible"),
+            std::string::npos);
   // Brackets within a text open nothing.
   EXPECT_EQ(refusal("{\"a\": \"\\\"" + std::string(100, '[') + "\"}"), "");
 }

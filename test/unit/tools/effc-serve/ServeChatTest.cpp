@@ -137,7 +137,7 @@ TEST(ServeChat, RefusesWhatItWouldAnswerWrongly) {
   body["tools"] = Json::array({tool});
   EXPECT_EQ(refusedField(toy, body), "tools");
   body["tool_choice"] = "required";
-  EXPECT_EQ(refusedField(toy, body), "tool_choice");
+  EXPECT_EQ(refusedField(toy, body), "tools");
   body["tool_choice"] = "none";
   EXPECT_EQ(toy.post("/v1/chat/completions", body).status, 200);
   for (const Json &format :

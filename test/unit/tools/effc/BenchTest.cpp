@@ -3,6 +3,7 @@
 #include "test/e2e/Process.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "tools/effc/Benchmark.h"
+#include "tools/effc/ServeLoad.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -219,6 +220,41 @@ TEST(Bench, PrintsOneJsonDocument) {
 
 // The toy has some kilobytes: what a run takes is the program's own and the
 // stream's.
+TEST(Percentiles, AreThoseOfTheNearestRank) {
+  std::vector<double> times;
+  for (int i = 100; i > 0; --i)
+    times.push_back(i);
+  Percentiles found = Percentiles::of(times);
+  EXPECT_EQ(found.count, 100u);
+  EXPECT_EQ(found.mean, 50.5);
+  EXPECT_EQ(found.p50, 50);
+  EXPECT_EQ(found.p90, 90);
+  EXPECT_EQ(found.p99, 99);
+  EXPECT_EQ(found.most, 100);
+  EXPECT_EQ(Percentiles::of({7}).p99, 7);
+  EXPECT_EQ(Percentiles::of({}).count, 0u);
+}
+
+TEST(Bench, TimesWhatManyClientsWaitFor) {
+  Finished done = bench({"--serve", "1,5", "-p", "9", "-n", "4", "--seconds",
+                         "0.2", "--threads", "1", "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  Json json = Json::parse(done.out);
+  ASSERT_EQ(json["cases"].size(), 2u);
+  for (const Json &one : json["cases"]) {
+    uint64_t requests = one["requests"];
+    EXPECT_GE(requests, one["clients"].get<uint64_t>());
+    EXPECT_EQ(one["tokens"], 4 * requests);
+    EXPECT_EQ(one["first_token_seconds"]["count"], requests);
+    EXPECT_EQ(one["between_tokens_seconds"]["count"], 3 * requests);
+    EXPECT_GE(one["request_seconds"]["p50"], one["first_token_seconds"]["p50"]);
+    EXPECT_LE(one["request_seconds"]["p99"], one["request_seconds"]["most"]);
+  }
+  EXPECT_EQ(json["cases"][1]["clients"], 5);
+  EXPECT_EQ(bench({"--serve", "2", "-o", "csv"}).status, 2);
+  EXPECT_EQ(bench({"--serve", "2", "-n", "0"}).status, 2);
+}
+
 TEST(Bench, TakesLittleMemoryOfItsOwn) {
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
   GTEST_SKIP() << "sanitizers take several times as much";

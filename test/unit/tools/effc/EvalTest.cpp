@@ -91,6 +91,53 @@ TEST_F(Eval, WritesTheSameLogitsForEverySplitAndBatch) {
       }
 }
 
+// Of a toy whose rows are said to be hidden states; nothing else takes such a file.
+TEST_F(Eval, WritesHiddenStates) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.hidden_width = kToyVocabulary;
+  };
+  Finished refused =
+      eval({"--tokens", at("tokens.json"), "--hidden", at("out")});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("gives logits: effc compile --hidden"),
+            std::string::npos);
+  write("toy.effc", makeToyArtifact(options));
+  for (bool isLast : {false, true}) {
+    std::vector<std::string> arguments = {"--tokens", at("tokens.json"),
+                                          "--hidden", at("out"),
+                                          "--batch",  isLast ? "1" : "3"};
+    if (isLast)
+      arguments.push_back("--last");
+    Finished done = eval(arguments);
+    ASSERT_EQ(done.status, 0) << done.err;
+    SafetensorsFile file = SafetensorsFile::read(at("out"));
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      std::vector<float> rows = ToyReference().feed(sequences[i]);
+      if (isLast && !rows.empty())
+        rows.erase(rows.begin(), rows.end() - kToyVocabulary);
+      const auto &tensor = file.tensor("hidden." + std::to_string(i));
+      ASSERT_EQ(tensor.bytes.size(), rows.size() * 4);
+      EXPECT_TRUE(rows.empty() || !std::memcmp(tensor.bytes.data(), rows.data(),
+                                               tensor.bytes.size()));
+    }
+  }
+  EXPECT_EQ(eval({"--tokens", at("tokens.json"), "--hidden", at("out"),
+                  "--split", "1"})
+                .status,
+            2);
+  for (const char *command : {"eval", "bench"}) {
+    std::vector<std::string> all = {EFFC_PROGRAM, command, at("toy.effc")};
+    if (std::string(command) == "eval")
+      all.insert(all.end(), {"--tokens", at("tokens.json")});
+    Finished done = runProgram(all);
+    EXPECT_EQ(done.status, 1);
+    EXPECT_NE(done.err.find("from which nothing is predicted"),
+              std::string::npos)
+        << done.err;
+  }
+}
+
 TEST_F(Eval, ScoresAllTokensButTheFirst) {
   double sum = 0;
   uint64_t predicted = 0, tokens = 0;

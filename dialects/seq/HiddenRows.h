@@ -1,0 +1,15 @@
+//===- HiddenRows.h - Modules that give hidden states ---------------------===//
+#ifndef EFFC_DIALECTS_SEQ_HIDDENROWS_H
+#define EFFC_DIALECTS_SEQ_HIDDENROWS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace effc::seq {
+
+/// A number from 1 on a module: its @forward gives, in place of logits, rows of so many
+/// numbers, which the model's head would have multiplied.
+inline constexpr llvm::StringLiteral kHiddenWidthAttr = "seq.hidden_width";
+
+} // namespace effc::seq
+
+#endif // EFFC_DIALECTS_SEQ_HIDDENROWS_H
