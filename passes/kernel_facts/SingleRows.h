@@ -29,9 +29,10 @@ struct DenseShape {
   }
 };
 
-/// The most rows that a GPU takes one by one, without tensor cores: weights come
-/// no faster to these, and threads have registers for the sums of so many.
-inline constexpr int64_t kMostSingleRows = 4;
+/// The most rows that a GPU takes one by one, without tensor cores. More of them
+/// are read again and again, beside fewer outputs: four rows wait for the second
+/// cache (tools/sass_model).
+inline constexpr int64_t kMostSingleRows = 2;
 
 /// Whether a GPU takes the rows of a call one by one, where there are at most so
 /// many: rows whose bits need not be those they have among others.

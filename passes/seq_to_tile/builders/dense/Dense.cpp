@@ -117,7 +117,8 @@ private:
   KernelBuilder &k;
   Operation *core;
   int64_t inner, outputs;
-  int64_t singleStep; // of a single row; 0: rows are a matrix
+  int64_t singleStep; // of rows one by one; 0: they are a matrix
+  bool isShort;       // of items, which take longer steps
   Part part;
   std::optional<NormOfRow> norm; // of x, where the kernel has it
   OutputUpdates updates;
@@ -144,6 +145,9 @@ Product::Product(KernelBuilder &k)
     choice = ChoiceItems::of(core, k.getContext());
     runs = choice->count;
   }
+  // Where cores have no items, those that there are wait for each step.
+  isShort =
+      tiles.rows <= tile::kPieceRows && parts * runs < k.getContext().cores;
   Value item = k.item();
   if (k.isGpu()) {
     k.setItems(k.getContext().lead, tiles.rows, parts * runs);
@@ -306,9 +310,8 @@ Box Product::boxOfWeight(Value at, int64_t step) {
 }
 
 Value Product::multiply(Value row, Value rows, bool firstPass) {
-  auto contraction = tiles.rows > tile::kPieceRows
-                         ? Contraction::of(k.getContext(), inner)
-                         : Contraction::ofFewRows(k.getContext(), inner);
+  auto contraction = isShort ? Contraction::ofFewRows(k.getContext(), inner)
+                             : Contraction::of(k.getContext(), inner);
   Value zero = tile::SplatOp::create(k.ops(), k.loc(), accType, k.scalar(0));
   tile::TileType aType =
       k.blockType(tiles.rows, contraction.step, tile::Role::Operand);

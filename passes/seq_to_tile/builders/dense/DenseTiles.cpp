@@ -29,10 +29,9 @@ static bool passesRows(const CallContext &call) {
                            call.entry.getRows() > kRowTile);
 }
 
-// Rows one by one on a GPU: elements of the weight that an item takes at once,
-// at most 32 for each of 128 threads, and those of sums of all rows, which are as
-// many for each row.
-static constexpr int64_t kRowElements = 4096, kSumElements = 8192;
+// Rows one by one on a GPU: elements of the sums of all rows that an item forms
+// at once, 32 for each of 128 threads, and as many of the weight for each row.
+static constexpr int64_t kRowElements = 4096;
 
 // How rows that are taken one by one pass over their contraction; 0 where there
 // are too many or a row has to have the bits that it has among others. A choice
@@ -97,7 +96,7 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   int64_t outputs = shape.outputs, rows = rowTile(call);
   if (int64_t step = stepOfRows(op, call, shape.inner)) {
     int64_t count = call.entry.getRows();
-    int64_t elements = std::min(kRowElements, kSumElements / count);
+    int64_t elements = kRowElements / count;
     return {count,
             std::min<int64_t>(
                 outputs, std::max<int64_t>(
