@@ -6,14 +6,15 @@
 // On a GPU an item is a tile of rows and outputs, whose operands are fetched in
 // steps. A single row is no matrix: 4 outputs of runs of 768, added up by every
 // thread for itself and then by all of them. 1,535 = 2 x 768 - 1 outputs leave one
-// short item; where bits are to be stable the row is computed as among others. Two
+// short item; where bits are to be stable the row is computed as among others, with
+// 16 outputs of an item and longer steps, since 132 cores have 96 items. Two
 // rows are taken one by one: of each an item has 4096 / 2 elements for its sums, which
 // are 2 outputs of runs of 768.
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
     tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 300, state_bytes = 131072>} {
+                               dot_rate = 300, state_bytes = 131072, cores = 132>} {
 seq.weight @table source("table") : tensor<11x1536xf32>
 seq.weight @w source("w") : tensor<1535x1536xbf16>
 seq.weight @bias source("bias") : tensor<1535xf32>
@@ -50,7 +51,7 @@ func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x
 // STABLE: plan.launch @[[ROWS:linear_[0-9]+]](
 // STABLE-LABEL: tile.kernel @linear_{{[0-9]+}}(
 // STABLE: tile.pipeline stages 3 extent 1536 step 128
-// STABLE: tile.dot {{.*}} : <16x32xf32, accumulator>
+// STABLE: tile.dot {{.*}} : <16x16xf32, accumulator>
 func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x1536xf32>
