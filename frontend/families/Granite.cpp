@@ -43,11 +43,7 @@ static void readPositions(ConfigReader &reader, FamilyInput &input,
     reader.reportMismatch(kKey, "rope, nope or null", *reader.get(kKey));
   if (!type || *type != "rope") {
     ignoreHarmless(reader, input.remarks, {"rope_scaling", "rope_theta"});
-    if (const JsonObject *rope = reader.getObjectIfSet("rope_parameters"))
-      for (const JsonMember &member : rope->getMembers())
-        input.remarks.push_back(
-            "config.json: rope_parameters: " + quote(member.key) +
-            " is ignored: no channel turns");
+    ignoreRotary(reader, input);
     return;
   }
   RotaryConfig rotary =

@@ -56,14 +56,8 @@ static void readPositions(ConfigReader &reader, FamilyInput &input,
                           DecoderConfig &decoder) {
   const JsonObject *rope = reader.getObjectIfSet("rope_parameters");
   const JsonValue *theta = rope ? rope->find("rope_theta") : nullptr;
-  if (theta && theta->isNull()) {
-    for (const JsonMember &member : rope->getMembers())
-      if (!member.value.isNull())
-        input.remarks.push_back(
-            "config.json: rope_parameters: " + quote(member.key) +
-            " is ignored: no channel turns");
-    return;
-  }
+  if (theta && theta->isNull())
+    return ignoreRotary(reader, input);
   RotaryConfig rotary =
       readRotary(reader, input, {decoder.attention.keys, decoder.context});
   for (LayerAttention &layer : decoder.layers)

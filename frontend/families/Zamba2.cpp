@@ -162,11 +162,7 @@ static Zamba2Config readZamba2(FamilyInput &input) {
       layer.rotary = rotary;
   } else {
     ignoreHarmless(reader, input.remarks, {"rope_scaling", "rope_theta"});
-    if (const JsonObject *rope = reader.getObjectIfSet("rope_parameters"))
-      for (const JsonMember &member : rope->getMembers())
-        input.remarks.push_back(
-            "config.json: rope_parameters: " + quote(member.key) +
-            " is ignored: no channel turns");
+    ignoreRotary(reader, input);
   }
   checkRepeated(reader, config);
   ignoreHarmless(reader, input.remarks,

@@ -440,3 +440,14 @@ RotaryConfig effc::frontend::readRotary(ConfigReader &reader,
   reader.finishInner(scaling);
   return config;
 }
+
+void effc::frontend::ignoreRotary(ConfigReader &reader, FamilyInput &input) {
+  const JsonObject *rope = reader.getObjectIfSet("rope_parameters");
+  if (!rope)
+    return;
+  for (const JsonMember &member : rope->getMembers())
+    if (!member.value.isNull())
+      input.remarks.push_back(
+          "config.json: rope_parameters: " + quote(member.key) +
+          " is ignored: no channel turns");
+}

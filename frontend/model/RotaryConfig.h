@@ -53,6 +53,10 @@ struct RotaryRequest {
 RotaryConfig readRotary(ConfigReader &reader, FamilyInput &input,
                         const RotaryRequest &request);
 
+/// Leaves `rope_parameters` aside, for a model that turns no channel: a remark names
+/// each key that is set.
+void ignoreRotary(ConfigReader &reader, FamilyInput &input);
+
 } // namespace effc::frontend
 
 #endif // EFFC_FRONTEND_MODEL_ROTARYCONFIG_H
