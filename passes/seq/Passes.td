@@ -211,8 +211,8 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     nothing, and the time to compile a kernel grows with the square of its code.
 
     With `norm-prologues` a decode entry of one row takes a norm of whole rows into
-    each product that reads it, where nothing else does: the launch between them
-    costs more than the row read again. With `update-epilogues` such an entry computes
+    each product that reads it, where nothing else does and the products are small:
+    the launch between them costs more than the row read again. With `update-epilogues` such an entry computes
     what keeps a state of a product's outputs, or of some of them, in the product's
     kernel: a short convolution, or a recurrence whose channels do not meet. Of the
     tokens before they need the state alone, and an item has computed the token's

@@ -273,13 +273,20 @@ void KernelBuilder::when(Value condition, function_ref<void()> body) {
 
 Value KernelBuilder::where(Value condition, Value otherwise,
                            function_ref<Value()> body) {
+  return where(condition, ArrayRef(otherwise),
+               [&] { return SmallVector<Value>{body()}; })
+      .front();
+}
+
+ValueRange KernelBuilder::where(Value condition, ArrayRef<Value> otherwise,
+                                function_ref<SmallVector<Value>()> body) {
   auto loop = scf::ForOp::create(b, location, index(0),
                                  either(condition, index(1), index(0)),
-                                 index(1), ValueRange(otherwise));
+                                 index(1), otherwise);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   scf::YieldOp::create(b, location, body());
-  return loop.getResult(0);
+  return loop.getResults();
 }
 
 std::pair<Value, Value> KernelBuilder::divide(Value value, int64_t divisor) {

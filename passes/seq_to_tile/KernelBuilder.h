@@ -93,6 +93,10 @@ public:
   /// an item and without which `body` reads nothing; else `otherwise`.
   mlir::Value where(mlir::Value condition, mlir::Value otherwise,
                     llvm::function_ref<mlir::Value()> body);
+  /// The same of several values.
+  mlir::ValueRange
+  where(mlir::Value condition, llvm::ArrayRef<mlir::Value> otherwise,
+        llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
   /// item = quotient * divisor + remainder.
   std::pair<mlir::Value, mlir::Value> divide(mlir::Value value,
                                              int64_t divisor);

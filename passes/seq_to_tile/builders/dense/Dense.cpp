@@ -105,6 +105,9 @@ private:
   void placePart(Value number, seq::KeyScoresOp op);
   Value multiply(Value row, Value rows, bool firstPass);
   Value multiplySingleRow(Value row);
+  Value multiplyNormedRow(Value row);
+  Value addProducts(Value sum, Value w, Value x);
+  Value sumOverThreads(Value sum);
   SmallVector<Value> multiplyRows(ArrayRef<Value> rows);
   LogicalResult emitRowByRow(Value row, Value count);
   Box boxOfX(Value row, Value at, int64_t step);
@@ -332,6 +335,24 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   return contract(k, contraction, zero, load, digits);
 }
 
+Value Product::multiplySingleRow(Value row) {
+  return norm ? multiplyNormedRow(row) : multiplyRows(row).front();
+}
+
+// Where each thread adds up its own part.
+Value Product::addProducts(Value sum, Value w, Value x) {
+  return k.map(cast<tile::TileType>(sum.getType()), {sum, w, x},
+               [&](OpBuilder &inside, ValueRange e) -> Value {
+                 return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
+               });
+}
+
+Value Product::sumOverThreads(Value sum) {
+  return tile::ReduceOp::create(k.ops(), k.loc(), accType,
+                                tile::ReduceKind::Add, sum,
+                                /*over_rows=*/false);
+}
+
 // Each thread adds up its own part of every output of every row, over all steps,
 // before the threads add up theirs: of the weight it reads each element once.
 SmallVector<Value> Product::multiplyRows(ArrayRef<Value> rows) {
@@ -352,23 +373,18 @@ SmallVector<Value> Product::multiplyRows(ArrayRef<Value> rows) {
     for (auto [row, sum] : llvm::zip_equal(rows, loop.getRegionIterArgs())) {
       Box ofX = boxOfX(row, at, singleStep);
       Value x = k.load(xView, ofX.at, ofX.sizes, k.rowType(singleStep));
-      sums.push_back(k.map(
-          wType, {sum, w, x}, [&](OpBuilder &inside, ValueRange e) -> Value {
-            return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
-          }));
+      sums.push_back(addProducts(sum, w, x));
     }
     scf::YieldOp::create(b, k.loc(), sums);
   }
   SmallVector<Value> results;
   for (Value sum : loop.getResults())
-    results.push_back(tile::ReduceOp::create(b, k.loc(), accType,
-                                             tile::ReduceKind::Add, sum,
-                                             /*over_rows=*/false));
+    results.push_back(sumOverThreads(sum));
   return results;
 }
 
-// The same of one row, with the squares of a row that is normed.
-Value Product::multiplySingleRow(Value row) {
+// The same of a row that is normed, whose squares are summed up beside.
+Value Product::multiplyNormedRow(Value row) {
   OpBuilder &b = k.ops();
   tile::TileType wType =
       k.blockType(tiles.outputs, singleStep, tile::Role::Accumulator);
@@ -376,11 +392,9 @@ Value Product::multiplySingleRow(Value row) {
   auto zero = [&](tile::TileType type) -> Value {
     return tile::SplatOp::create(b, k.loc(), type, k.scalar(0));
   };
-  SmallVector<Value> inits = {zero(wType)};
-  if (norm)
-    inits.push_back(zero(xType));
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), k.index(inner),
-                                 k.index(singleStep), inits);
+                                 k.index(singleStep),
+                                 ValueRange{zero(wType), zero(xType)});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -389,37 +403,25 @@ Value Product::multiplySingleRow(Value row) {
         ofWeight = boxOfWeight(at, singleStep);
     Value w = k.load(wView, ofWeight.at, ofWeight.sizes, wType, columns);
     Value x = k.load(xView, ofX.at, ofX.sizes, xType);
-    SmallVector<Value> sums;
-    if (norm) {
-      Value scale = k.load(normView, {at}, {singleStep}, xType);
-      if (gateView)
-        x = k.map(xType, {x, k.load(gateView, ofX.at, ofX.sizes, xType)},
-                  [&](OpBuilder &inside, ValueRange e) -> Value {
-                    return arith::MulFOp::create(
-                        inside, k.loc(), e[0], emitSilu(inside, k.loc(), e[1]));
-                  });
-      sums.push_back(k.map(xType, {loop.getRegionIterArg(1), x},
-                           [&](OpBuilder &inside, ValueRange e) -> Value {
-                             return math::FmaOp::create(inside, k.loc(), e[1],
-                                                        e[1], e[0]);
-                           }));
-      x = k.map(xType, {x, scale},
+    Value scale = k.load(normView, {at}, {singleStep}, xType);
+    if (gateView)
+      x = k.map(xType, {x, k.load(gateView, ofX.at, ofX.sizes, xType)},
                 [&](OpBuilder &inside, ValueRange e) -> Value {
-                  return arith::MulFOp::create(inside, k.loc(), e[0], e[1]);
+                  return arith::MulFOp::create(inside, k.loc(), e[0],
+                                               emitSilu(inside, k.loc(), e[1]));
                 });
-    }
-    sums.insert(sums.begin(),
-                k.map(wType, {loop.getRegionIterArg(0), w, x},
-                      [&](OpBuilder &inside, ValueRange e) -> Value {
-                        return math::FmaOp::create(inside, k.loc(), e[1], e[2],
-                                                   e[0]);
-                      }));
-    scf::YieldOp::create(b, k.loc(), sums);
+    Value squares =
+        k.map(xType, {loop.getRegionIterArg(1), x},
+              [&](OpBuilder &inside, ValueRange e) -> Value {
+                return math::FmaOp::create(inside, k.loc(), e[1], e[1], e[0]);
+              });
+    x = k.map(xType, {x, scale}, [&](OpBuilder &inside, ValueRange e) -> Value {
+      return arith::MulFOp::create(inside, k.loc(), e[0], e[1]);
+    });
+    Value sum = addProducts(loop.getRegionIterArg(0), w, x);
+    scf::YieldOp::create(b, k.loc(), ValueRange{sum, squares});
   }
-  Value y = tile::ReduceOp::create(b, k.loc(), accType, tile::ReduceKind::Add,
-                                   loop.getResult(0), /*over_rows=*/false);
-  if (!norm)
-    return y;
+  Value y = sumOverThreads(loop.getResult(0));
   Value squares = tile::ReduceOp::create(
       b, k.loc(), b.getF32Type(), tile::ReduceKind::Add, loop.getResult(1),
       /*over_rows=*/false);

@@ -29,8 +29,8 @@ static bool passesRows(const CallContext &call) {
                            call.entry.getRows() > kRowTile);
 }
 
-// Rows one by one on a GPU: elements of the sums of all rows that an item forms
-// at once, 32 for each of 128 threads, and as many of the weight for each row.
+// Rows one by one on a GPU: elements of sums that an item forms at once, of all
+// rows together 32 for each of 128 threads.
 static constexpr int64_t kRowElements = 4096;
 
 // How rows that are taken one by one pass over their contraction; 0 where there

@@ -12,6 +12,15 @@ Value effc::emitExp(OpBuilder &builder, Location loc, Value x) {
   return math::ExpOp::create(builder, loc, x);
 }
 
+Value effc::emitExponential(KernelBuilder &k, Value x) {
+  auto type = dyn_cast<tile::TileType>(x.getType());
+  if (!type)
+    return emitExp(k.ops(), k.loc(), x);
+  return k.map(type, {x}, [&](OpBuilder &inside, ValueRange e) {
+    return emitExp(inside, k.loc(), e[0]);
+  });
+}
+
 /// Elements of a state that the threads of a block can hold in registers.
 static constexpr int64_t kMostStateOnGpu = 16384;
 

@@ -73,6 +73,9 @@ mlir::FailureOr<Recurrence> beginRecurrence(KernelBuilder &k,
                                             int64_t pieces = 1,
                                             int64_t transitionBlocks = 0);
 
+/// exp of an f32 or of each element of a tile.
+mlir::Value emitExponential(KernelBuilder &k, mlir::Value x);
+
 /// exp of one element.
 mlir::Value emitExp(mlir::OpBuilder &builder, mlir::Location loc,
                     mlir::Value x);

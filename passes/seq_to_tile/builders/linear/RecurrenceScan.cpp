@@ -46,14 +46,8 @@ private:
 } // namespace
 
 Carried ScanKernel::ownWhere(Value condition, const Carried &otherwise) {
-  OpBuilder &b = k.ops();
-  auto loop = scf::ForOp::create(b, k.loc(), k.index(0),
-                                 k.either(condition, k.index(1), k.index(0)),
-                                 k.index(1), otherwise.values());
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(b, k.loc(), memory.ofSequence().values());
-  return otherwise.with(loop.getResults());
+  return otherwise.with(k.where(condition, otherwise.values(),
+                                [&] { return memory.ofSequence().values(); }));
 }
 
 LogicalResult ScanKernel::buildStates() {

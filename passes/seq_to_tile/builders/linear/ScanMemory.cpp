@@ -1,5 +1,6 @@
 #include "passes/seq_to_tile/builders/linear/ScanMemory.h"
 
+#include "passes/seq_to_tile/builders/linear/RunningMaximum.h"
 #include "passes/seq_to_tile/builders/linear/TokenSteps.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -125,56 +126,10 @@ Carried ScanMemory::load(Value place) {
     Value tile = k.load(view, at(part, place), sizesOf(part), storedType(part));
     // A row of one element.
     if (!part.type && isa<tile::TileType>(tile.getType()))
-      tile = tile::ReduceOp::create(k.ops(), k.loc(), k.ops().getF32Type(),
-                                    tile::ReduceKind::Max, tile,
-                                    /*over_rows=*/false);
+      tile = RunningMaximum::numberOf(k, tile);
     piece.*part.member = tile;
   }
   return piece;
-}
-
-namespace {
-/// How two stretches of states scaled by maxima go together.
-struct Scaled {
-  Value maximum;
-  Value before, piece; ///< what either's states are multiplied by
-};
-} // namespace
-
-// Numbers of a head are scalars, which maxima are kept as rows of.
-static Scaled scaled(KernelBuilder &k, Value logDecay, Value before,
-                     Value piece) {
-  OpBuilder &b = k.ops();
-  auto rows = dyn_cast<tile::TileType>(logDecay.getType());
-  auto type = cast<tile::TileType>(before.getType());
-  auto number = [&](Value row) -> Value {
-    if (rows)
-      return row;
-    return tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
-                                  tile::ReduceKind::Max, row,
-                                  /*over_rows=*/false);
-  };
-  auto combine = [&](ArrayRef<Value> inputs,
-                     function_ref<Value(OpBuilder &, ValueRange)> body) {
-    return rows ? k.map(rows, inputs, body) : body(b, ValueRange(inputs));
-  };
-  Value own = number(piece);
-  Value decayed =
-      combine({logDecay, number(before)}, [&](OpBuilder &in, ValueRange e) {
-        return arith::AddFOp::create(in, k.loc(), e[0], e[1]).getResult();
-      });
-  Value after = combine({decayed, own}, [&](OpBuilder &in, ValueRange e) {
-    return arith::MaximumFOp::create(in, k.loc(), e[0], e[1]).getResult();
-  });
-  auto factor = [&](Value log) {
-    return combine({log, after}, [&](OpBuilder &in, ValueRange e) {
-      Value below = arith::SubFOp::create(in, k.loc(), e[0], e[1]);
-      return emitExp(in, k.loc(), below);
-    });
-  };
-  Value kept =
-      rows ? after : tile::SplatOp::create(b, k.loc(), type, after).getResult();
-  return {kept, factor(decayed), factor(own)};
 }
 
 Carried ScanMemory::behind(const Carried &before, const Carried &piece) {
@@ -203,17 +158,17 @@ Carried ScanMemory::behind(const Carried &before, const Carried &piece) {
   Value ownScale;
   if (piece.maximum) {
     bool perValue = bool(piece.valueDecay);
-    Scaled both = scaled(k, perValue ? piece.valueDecay : piece.decay,
-                         before.maximum, piece.maximum);
-    after.maximum = both.maximum;
-    decays.push_back(both.before);
-    ownScale = both.piece;
+    Value own =
+        perValue ? piece.maximum : RunningMaximum::numberOf(k, piece.maximum);
+    RunningMaximum maximum = RunningMaximum::of(
+        k, before.maximum, perValue ? piece.valueDecay : piece.decay, own,
+        perValue);
+    after.maximum = maximum.carried;
+    decays.push_back(emitExponential(k, maximum.logKept));
+    ownScale = emitExponential(k, maximum.logAdded);
     // A decay of key channels beside that of values is no part of the maximum.
     if (perValue && piece.decay)
-      decays.push_back(k.map(cast<tile::TileType>(piece.decay.getType()),
-                             {piece.decay}, [&](OpBuilder &in, ValueRange e) {
-                               return emitExp(in, k.loc(), e[0]);
-                             }));
+      decays.push_back(emitExponential(k, piece.decay));
   } else {
     for (Value decay : {piece.decay, piece.valueDecay})
       if (decay)

@@ -3,6 +3,7 @@
 #include "passes/seq_to_tile/builders/linear/StepItems.h"
 
 #include "passes/kernel_facts/Latency.h"
+#include "passes/kernel_facts/ScanKernels.h"
 #include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
 using namespace mlir;
@@ -59,7 +60,7 @@ double ScanCost::of(int64_t pieces) const {
   double ofCore = double(llvm::divideCeil(items * pieces, cores));
   double pass = each * std::max(latency, ofCore * work);
   return pieces == 1 ? pass
-                     : 2 * pass + kLaunchCycles +
+                     : kScanLaunches * pass + kLaunchCycles +
                            kPlaceCycles * double(pieces) * double(blocks);
 }
 

@@ -1,5 +1,7 @@
 #include "passes/seq_to_tile/builders/linear/TokenSteps.h"
 
+#include "passes/seq_to_tile/builders/linear/RunningMaximum.h"
+
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
@@ -12,15 +14,6 @@ Value TokenSteps::mul(ArrayRef<Value> factors, tile::TileType type) {
       product = arith::MulFOp::create(inside, k.loc(), product, factor);
     return product;
   });
-}
-
-Value TokenSteps::exp(Value x) {
-  if (x.getType().isF32())
-    return emitExp(b, k.loc(), x);
-  return k.map(cast<tile::TileType>(x.getType()), {x},
-               [&](OpBuilder &inside, ValueRange e) {
-                 return emitExp(inside, k.loc(), e[0]);
-               });
 }
 
 Value TokenSteps::overKeys(ArrayRef<Value> factors) {
@@ -89,44 +82,18 @@ void TokenSteps::addDecays(const TokenMap::Tiles &q, Carried &carried) {
 void TokenSteps::stabilise(TokenMap::Tiles &q, Carried &carried) {
   Value &decay = q.valueDecay ? q.valueDecay : q.decay;
   bool perValue = bool(q.valueDecay);
-  auto combine = [&](ArrayRef<Value> inputs,
-                     function_ref<Value(OpBuilder &, ValueRange)> body) {
-    return perValue ? k.map(r.maximum->type, inputs, body)
-                    : body(b, ValueRange(inputs));
-  };
-  // Per head the maximum is carried as a row of one element.
-  Value before = carried.maximum;
-  if (!perValue)
-    before = tile::ReduceOp::create(b, k.loc(), b.getF32Type(),
-                                    tile::ReduceKind::Max, before,
-                                    /*over_rows=*/false);
-  Value sum =
-      combine({decay, before}, [&](OpBuilder &in, ValueRange e) -> Value {
-        return arith::AddFOp::create(in, k.loc(), e[0], e[1]);
-      });
-  Value after =
-      combine({sum, q.logGate}, [&](OpBuilder &in, ValueRange e) -> Value {
-        return arith::MaximumFOp::create(in, k.loc(), e[0], e[1]);
-      });
-  auto minus = [&](Value x) {
-    return combine({x, after}, [&](OpBuilder &in, ValueRange e) -> Value {
-      return arith::SubFOp::create(in, k.loc(), e[0], e[1]);
-    });
-  };
-  decay = minus(sum);
-  Value gate = exp(minus(q.logGate));
+  RunningMaximum maximum =
+      RunningMaximum::of(k, carried.maximum, decay, q.logGate, perValue);
+  decay = maximum.logKept;
+  Value gate = emitExponential(k, maximum.logAdded);
   q.value = mul({q.value, gate}, k.rowType(r.map.getValueBlock()));
   q.weight =
       !q.weight ? gate
       : perValue
           ? mul({q.weight, gate}, r.maximum->type)
           : arith::MulFOp::create(b, k.loc(), q.weight, gate).getResult();
-  q.logGate =
-      r.linear.getRead() == seq::ReadOrder::BeforeWrite ? before : after;
-  carried.maximum =
-      perValue ? after
-               : tile::SplatOp::create(b, k.loc(), r.maximum->type, after)
-                     .getResult();
+  q.logGate = readsBefore() ? maximum.before : maximum.after;
+  carried.maximum = maximum.carried;
 }
 
 Value TokenSteps::nextSum(const TokenMap::Tiles &q, ArrayRef<Value> decays,
@@ -201,7 +168,8 @@ TokenSteps::Token TokenSteps::prepare(Value row, Carried &carried) {
   }
   for (Value decay : {token.q.decay, token.q.valueDecay})
     if (decay)
-      token.decays.push_back(r.map.hasFactors ? decay : exp(decay));
+      token.decays.push_back(r.map.hasFactors ? decay
+                                              : emitExponential(k, decay));
   if (token.q.probe)
     token.probing = probeOf(token);
   token.emitted = r.map.leaveScope();

@@ -58,8 +58,6 @@ private:
 
   // Of factors that broadcast to `type`.
   mlir::Value mul(llvm::ArrayRef<mlir::Value> factors, tile::TileType type);
-  // exp, of a scalar or of each element.
-  mlir::Value exp(mlir::Value x);
   // The sum over key channels of factors that broadcast to the state's block.
   mlir::Value overKeys(llvm::ArrayRef<mlir::Value> factors);
   // The sum over key channels of a product of columns, a scalar.
