@@ -173,15 +173,17 @@ void SessionPaths::feed(std::shared_ptr<Exchange> exchange,
   plan.keepsStates = true;
   if (next.position() < fed)
     plan.from = next.states;
-  around.server.post([this, exchange, lease, next, plan, fed, status, &model] {
+  // Whoever hears the answer may go on with the session, so nobody else holds it.
+  around.server.post([this, exchange, lease = std::move(lease), next, plan, fed,
+                      status, &model]() mutable {
     auto respond = [this, exchange](HttpResponse response) {
       around.respond(exchange, std::move(response));
     };
     auto told = [this, status](const NamedSession &session) {
       return this->told(session, status);
     };
-    auto feed =
-        std::make_shared<SessionFeed>(lease, next, model, respond, told);
+    auto feed = std::make_shared<SessionFeed>(std::move(lease), next, model,
+                                              respond, told);
     if (exchange->isGone())
       return;
     if (fed == next.position()) // nothing is to be computed

@@ -253,8 +253,8 @@ EFFC_API effc_request_t effc_request_default(void);
  * tokens of a text.
  *
  * EFFC_EXHAUSTED: `max_queue` requests wait: submit it again when some have ended;
- * so many events are unread that all of `max_running` requests would wait for their
- * reader; or the prompt alone is longer than the context.
+ * twice as many events are unread as `max_running` requests leave when each waits
+ * for its reader; or the prompt alone is longer than the context.
  * EFFC_OUT_OF_MEMORY: prompt and new tokens would not fit even alone (the message
  * has both numbers).
  * EFFC_INVALID_ARGUMENT: no prompt, both or an empty one; a token outside the

@@ -176,7 +176,8 @@ Result<uint64_t> Scheduler::enqueue(std::vector<std::unique_ptr<Job>> choices) {
     return fail(EFFC_EXHAUSTED, queue.size(), " requests wait, and ",
                 options.max_queue,
                 " may: submit the request again when some have ended");
-  uint64_t unread = uint64_t(options.max_unread) * options.max_running;
+  // What runs may leave half of that, so a slow reader alone refuses nobody.
+  uint64_t unread = 2 * uint64_t(options.max_unread) * options.max_running;
   if (events.size() >= unread)
     return fail(EFFC_EXHAUSTED, events.size(),
                 " events are unread: read them, then submit again");

@@ -359,8 +359,6 @@ TEST(Scheduler, WaitsForReaders) {
   for (int i = 0; i < 6; ++i)
     toy.scheduler.step();
   EXPECT_EQ(toy.scheduler.stats().unread_now, 3u);
-  EXPECT_EQ(toy.refusal(one.request()),
-            "6: 3 events are unread: read them, then submit again");
   hear(toy.scheduler, toy.hearing);
   for (int i = 0; i < 6; ++i)
     toy.scheduler.step();
@@ -371,6 +369,34 @@ TEST(Scheduler, WaitsForReaders) {
   hear(toy.scheduler, toy.hearing);
   EXPECT_EQ(toy.hearing[number].end, EFFC_END_UNREAD);
   EXPECT_EQ(toy.hearing[number].tokens.size(), 6u);
+}
+
+// What runs leaves as many events as it may, and nobody is refused for that; what
+// ended leaves its own besides.
+TEST(Scheduler, RefusesWhereNobodyReads) {
+  effc_scheduler_options_t options = defaults();
+  options.max_unread = 3;
+  Toy toy(1, options);
+  Asked one;
+  one.prompt = {4};
+  one.maxTokens = 10;
+  one.sampling.min_tokens = 10;
+  one.sampling.end_tokens = &kToyEnd;
+  one.sampling.end_count = 1;
+  uint64_t first = toy.scheduler.submit(one.request());
+  for (int i = 0; i < 6; ++i)
+    toy.scheduler.step();
+  EXPECT_EQ(toy.scheduler.stats().unread_now, 3u);
+  uint64_t second = toy.scheduler.submit(one.request());
+  toy.scheduler.cancel(first);
+  for (int i = 0; i < 6; ++i)
+    toy.scheduler.step();
+  EXPECT_EQ(toy.refusal(one.request()),
+            "6: 7 events are unread: read them, then submit again");
+  hear(toy.scheduler, toy.hearing);
+  EXPECT_EQ(toy.hearing[first].end, EFFC_END_CANCELLED);
+  EXPECT_EQ(toy.hearing[second].tokens.size(), 3u);
+  toy.scheduler.submit(one.request());
 }
 
 TEST(Scheduler, EndsWhereTheContextDoes) {
