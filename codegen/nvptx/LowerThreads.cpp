@@ -48,6 +48,16 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     }
   }
 
+  // Divisions beside products of rounded operands need not be exact (Ptx.cpp). In
+  // loops of scans they stay so: ptxas orders the shorter code worse (decisions.md).
+  static void approximateDivisions(LLVM::LLVMFuncOp function) {
+    function.walk([](arith::DivFOp division) {
+      if (!division->getParentOfType<scf::ForOp>())
+        division.setFastmath(division.getFastmath() |
+                             arith::FastMathFlags::afn);
+    });
+  }
+
   LogicalResult lower(tile::KernelOp kernel) {
     MLIRContext *context = &getContext();
     OpBuilder builder(kernel);
@@ -108,6 +118,8 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     ThreadState state(kernel, entry, hasShared ? shared : "", overlaps);
     if (failed(lowerKernel(state)))
       return failure();
+    if (target && target.getRoundedTo())
+      approximateDivisions(function);
     builder.setInsertionPointToEnd(entry);
     LLVM::ReturnOp::create(builder, loc, ValueRange{});
     return success();

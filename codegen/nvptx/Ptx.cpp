@@ -2,6 +2,7 @@
 #include "codegen/nvptx/Ptx.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -79,6 +80,25 @@ llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
   return std::string(text);
 }
 
+/// Divisions that may be approximate -> products with an approximate reciprocal,
+/// two instructions. Of a denominator beyond 2^126 the quotient is 0.
+void writeReciprocals(ModuleOp kernels) {
+  kernels.walk([](LLVM::FDivOp division) {
+    if (!division.getType().isF32() ||
+        !bitEnumContainsAny(division.getFastmathFlags(),
+                            LLVM::FastmathFlags::afn))
+      return;
+    OpBuilder b(division);
+    Value reciprocal = NVVM::RcpApproxFtzF32Op::create(
+        b, division.getLoc(), division.getType(), division.getRhs());
+    division.replaceAllUsesWith(LLVM::FMulOp::create(b, division.getLoc(),
+                                                     division.getLhs(),
+                                                     reciprocal)
+                                    .getRes());
+    division.erase();
+  });
+}
+
 } // namespace
 
 llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
@@ -99,6 +119,7 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
       edge.setLoopAnnotationAttr(annotation);
     }
   });
+  writeReciprocals(*kernels);
   llvm::LLVMContext context;
   WithoutSteps withoutSteps;
   if (addresses == Addresses::Computed)

@@ -26,16 +26,38 @@ static void awaitLaunches(ThreadState &t) {
     NVVM::GriddepcontrolOp::create(t.b, NVVM::GridDepActionKind::wait);
 }
 
+/// Whether an op may run while a product does: what copies to slots that it does
+/// not read, and arithmetic of places.
+static bool runsBesideProducts(Operation &op) {
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return llvm::all_of(*branch.thenBlock(), [](Operation &inner) {
+      return isa<scf::YieldOp>(inner) || runsBesideProducts(inner);
+    });
+  auto isTile = [](Value value) { return isa<TileType>(value.getType()); };
+  return isa<FetchOp, FetchBoxOp, CommitOp>(op) ||
+         (isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
+          llvm::none_of(op.getOperands(), isTile) &&
+          llvm::none_of(op.getResults(), isTile));
+}
+
+static void finishProduct(Block &block, ThreadState &t) {
+  if (t.underWay.block == &block && t.underWay.finish)
+    std::exchange(t.underWay.finish, nullptr)();
+}
+
 LogicalResult lowerBlock(Block &block, ThreadState &t) {
   for (Operation &op : block) {
     if (op.hasTrait<OpTrait::IsTerminator>())
       break;
+    if (!runsBesideProducts(op))
+      finishProduct(block, t);
     t.b.setLoc(NameLoc::get(op.getName().getIdentifier(), op.getLoc()));
     if (!needsNoLaunch(op))
       awaitLaunches(t);
     if (failed(lowerOp(op, t)))
       return failure();
   }
+  finishProduct(block, t);
   return success();
 }
 

@@ -14,6 +14,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include <functional>
+
 namespace effc::nvptx {
 
 using Elements = llvm::SmallVector<mlir::Value>;
@@ -76,6 +78,13 @@ struct ThreadState {
   llvm::DenseMap<mlir::Attribute, mlir::Value> boxMaps; // addresses
   /// Of a tile that was awaited: bytes from its ring's first slot (index).
   llvm::DenseMap<mlir::Value, mlir::Value> slotBytes;
+
+  /// A product that runs beside the threads: `finish` waits for it and leaves its
+  /// sums in `tiles`. Null: none runs. It ends in the block that began it.
+  struct {
+    std::function<void()> finish;
+    mlir::Block *block = nullptr;
+  } underWay;
 };
 
 } // namespace effc::nvptx

@@ -298,6 +298,8 @@ CallContext EntryConversion::contextOf(seq::KernelOp kernel,
     context.cores = target.getCores();
     if (context.isGpu())
       context.units = tile::usableUnits(target, kernel.getContext());
+    if (tile::BlockLimitsAttr block = target.getBlock())
+      context.sharedBytes = block.getSharedBytes();
     context.dotRate = target.getDotRate();
     context.roundedTo = target.getRoundedTo();
     if (int64_t digits = target.getDigits())

@@ -69,6 +69,8 @@ struct KernelContext {
   /// preferred one first.
   int64_t cores = 0;
   llvm::SmallVector<tile::ProductUnit> units;
+  /// Shared memory of a block of a GPU; 0: the target does not say.
+  int64_t sharedBytes = 0;
   /// FLOPs of products that a core does in a cycle.
   int64_t dotRate = 1;
   /// What operands of products are rounded to; null: they are not.

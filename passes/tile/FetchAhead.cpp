@@ -13,14 +13,16 @@
 //     C(%t, %acc)
 //   }
 // One barrier per iteration is enough: past it all threads have what was
-// awaited, and nobody reads the slot of the iteration before any more.
+// awaited, and nobody reads the slot of the iteration before any more. Where C's
+// last product runs beside the threads, the fetch and its commit stand behind it.
 //
-// A ring whose layout takes them is filled by boxes where they
-// fit, instead of by fetches in groups: `tile.fetch_box` and `tile.await_box`.
+// A ring whose layout takes them is filled by boxes where they fit, instead of by
+// fetches in groups: `tile.fetch_box` and `tile.await_box`.
 #include "passes/tile/Passes.h"
 #include "passes/tile/Progress.h"
 
 #include "dialects/tile/Distribution.h"
+#include "dialects/tile/units/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -65,6 +67,7 @@ private:
   void fetchGroup(Value at, Value turn);
   SmallVector<Value> await(Value turn);
   void commit();
+  DotOp productBesideThreads();
 
   PipelineOp pipeline;
   OpBuilder b;
@@ -229,6 +232,15 @@ void Expansion::commit() {
     CommitOp::create(b, loc);
 }
 
+// The last product of an iteration, if it runs beside the threads: they fetch
+// meanwhile.
+DotOp Expansion::productBesideThreads() {
+  DotOp last;
+  for (DotOp dot : compute.getOps<DotOp>())
+    last = dot;
+  return last && productUnitOf(last).isAsynchronous() ? last : DotOp();
+}
+
 void Expansion::run() {
   int64_t step = pipeline.getStep(), extent = pipeline.getExtent();
   makeRings();
@@ -252,19 +264,27 @@ void Expansion::run() {
     Value later = arith::AddIOp::create(b, loc, turn, index(slots - 1));
     Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, ahead,
                                        index(extent));
-    auto taken = scf::IfOp::create(b, loc, more, /*withElseRegion=*/false);
-    {
-      OpBuilder::InsertionGuard inner(b);
-      b.setInsertionPointToStart(taken.thenBlock());
-      fetchBoxes(ahead, later);
-      fetchGroup(ahead, later);
-    }
-    commit();
+    auto fetch = [&] {
+      auto taken = scf::IfOp::create(b, loc, more, /*withElseRegion=*/false);
+      {
+        OpBuilder::InsertionGuard inner(b);
+        b.setInsertionPointToStart(taken.thenBlock());
+        fetchBoxes(ahead, later);
+        fetchGroup(ahead, later);
+      }
+      commit();
+    };
+    DotOp beside = productBesideThreads();
+    if (!beside)
+      fetch();
     IRMapping mapping;
     llvm::append_range(tiles, loop.getRegionIterArgs());
     mapping.map(compute.getArguments(), tiles);
-    for (Operation &op : compute.without_terminator())
+    for (Operation &op : compute.without_terminator()) {
       b.clone(op, mapping);
+      if (&op == beside.getOperation())
+        fetch();
+    }
     SmallVector<Value> next;
     for (Value value : compute.getTerminator()->getOperands())
       next.push_back(mapping.lookupOrDefault(value));

@@ -304,7 +304,8 @@ size_t LayoutChoice::rankFor(DotOp dot, int64_t rowWarps) const {
 }
 
 // The warps lie so that none has more pieces than it must, and of such ways the
-// one by which a warp reads the fewest bytes: its rows of A, its columns of B.
+// one by which a warp reads the fewest bytes: its rows of A, its columns of B or,
+// of a group of warps, which reads them for each piece of its rows, its share.
 // The preferred unit comes first: groups of warps read B once for four. Then,
 // where `handsOn` says that the sums are the rows of another product or A is
 // such sums, all warps along the rows: nothing is exchanged between the two.
@@ -321,9 +322,13 @@ int64_t LayoutChoice::chooseRowWarps(DotOp dot, bool handsOn) const {
     auto bytes = [](Value operand) -> int64_t {
       return storage::Storage::get(typeOfOperand(operand)).blockBytes();
     };
+    size_t rank = rankFor(dot, rowWarps);
+    int64_t group = rank < units.size() ? units[rank].getWarps() : 1;
+    int64_t readings = group > 1 ? rows / kPieceRows : 1;
     std::tuple<size_t, int64_t, bool, int64_t> cost = {
-        rankFor(dot, rowWarps), rows * columns, handsOn && rowWarps < warps,
-        rows * bytes(dot.getA()) + columns * bytes(dot.getB())};
+        rank, rows * columns, handsOn && rowWarps < warps,
+        rows * bytes(dot.getA()) +
+            columns * readings * bytes(dot.getB()) / group};
     if (best == 0 || cost < least)
       best = rowWarps, least = cost;
   }

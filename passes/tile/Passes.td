@@ -61,7 +61,8 @@ def FetchAheadPass : Pass<"tile-fetch-ahead", "::effc::tile::KernelOp"> {
     A `tile.pipeline` of several stages becomes a `tile.ring` of as many slots and an
     `scf.for` that fetches later steps while it computes one, with the one
     `tile.barrier` that a turn needs. Boxes fill a ring (`tile.fetch_box`) whose layout
-    takes them where a box of an operand is just its tile.
+    takes them where a box of an operand is just its tile. A turn fetches before it
+    computes, or behind its last product where that runs beside the threads.
 
     Needs: layouts (`tile-assign-layouts`), and no places yet: rings get theirs
     with all else.

@@ -226,13 +226,16 @@ void lowerWarpGroupProduct(DotOp dot, ThreadState &t) {
                     placesOf(i, held.columns()), sums);
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(t.b);
-  auto wait = WarpGroupWaitOp::create(
-      t.b, SmallVector<Type>(sums.size(), t.b.getF32Type()), sums);
-  Elements done(wait.getSums());
-  if (isExact)
-    for (auto [sum, earlier] : llvm::zip_equal(done, before))
-      sum = arith::AddFOp::create(t.b, earlier, sum);
-  t.tiles[dot.getResult()] = done;
+  t.underWay.block = dot->getBlock();
+  t.underWay.finish = [&t, dot, sums, before, isExact]() mutable {
+    auto wait = WarpGroupWaitOp::create(
+        t.b, SmallVector<Type>(sums.size(), t.b.getF32Type()), sums);
+    Elements done(wait.getSums());
+    if (isExact)
+      for (auto [sum, earlier] : llvm::zip_equal(done, before))
+        sum = arith::AddFOp::create(t.b, earlier, sum);
+    t.tiles[dot.getResult()] = done;
+  };
 }
 
 } // namespace effc::nvptx

@@ -74,10 +74,13 @@ bool WgmmaAttr::takesA(Attribute layout, bool transposed) const {
 }
 
 // Each halves the bytes read of rows or of weights. Exact sums are put together
-// from those of steps, which have no registers beside the largest.
+// from those of steps, which have no registers beside the largest. Cycles are of
+// rounded products of 4,096 terms (tools/sass_model); they include the sums' way to
+// memory.
 ArrayRef<DotTile> WgmmaAttr::getTiles(bool isExact) const {
-  static constexpr DotTile kTiles[] = {{128, 128}, {64, 128}};
-  return ArrayRef(kTiles).drop_front(isExact ? 1 : 0);
+  static constexpr DotTile kTiles[] = {
+      {256, 128, 1800}, {128, 128, 1100}, {64, 128, 800}, {64, 64, 600}};
+  return ArrayRef(kTiles).drop_front(isExact ? 2 : 0);
 }
 
 LogicalResult WarpGroupFenceOp::verify() {

@@ -8,7 +8,8 @@ module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile
 // 64 rows of f32 by 64 columns of bf16, in steps of 64. One thread starts an mbarrier
 // for each of three slots and has the columns copied, 8192 bytes a turn; then four
 // times three products of m64n64k16, each behind a fence of the registers that it
-// reads, which nothing writes in between, one group and one wait.
+// reads, which nothing writes in between, and one group. What is fetched ahead is asked
+// for while it runs, and only then it is waited for.
 // CHECK-LABEL: .entry linear(
 // CHECK: .param .align 128 .b8 linear_param_6[128]
 // CHECK-COUNT-3: mbarrier.init.shared
@@ -17,6 +18,12 @@ module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile
 // CHECK: mov.b32 [[BYTES:%r[0-9]+]], 8192
 // CHECK-NEXT: mbarrier.arrive.expect_tx{{.*}}, [[BYTES]]
 // CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
+// LLVM lays the loop's end before its head.
+// CHECK: cp.async.commit_group
+// CHECK: wgmma.wait_group.sync.aligned 0
+// CHECK: cp.async.wait_group
+// CHECK: mbarrier.try_wait.parity
+// CHECK: bar.sync
 // CHECK: wgmma.fence.sync.aligned
 // CHECK-NOT: mov.b32
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
@@ -31,11 +38,8 @@ module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile
 // CHECK-COUNT-3: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 // CHECK-NOT: wgmma.mma_async
 // CHECK: wgmma.commit_group.sync.aligned
-// CHECK: wgmma.wait_group.sync.aligned 0
-// LLVM lays the loop's head behind its body.
-// CHECK: cp.async.wait_group
-// CHECK: mbarrier.try_wait.parity
-// CHECK: bar.sync
+// CHECK-NOT: wgmma.wait_group
+// CHECK: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
 // CHECK-NOT: mma.sync
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)

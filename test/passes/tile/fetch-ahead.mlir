@@ -54,7 +54,8 @@ tile.kernel @three_stages(%item, %x: !tile.view<?x160xbf16, [160, 1]>, %y: !tile
 // -----
 
 // Swizzled columns, whole boxes of an operand that nothing writes, come by themselves:
-// their ring has no mbarriers' place yet, and turns instead of slots.
+// their ring has no mbarriers' place yet, and turns instead of slots. Their product
+// runs beside the threads, which fetch meanwhile.
 // CHECK-LABEL: tile.kernel @boxes
 // CHECK: %[[ROWS:.*]] = tile.ring : <64x64xbf16, operand, #tile.shared<threads = 128, stride = 72, slots = 2>>
 // CHECK: %[[COLUMNS:.*]] = tile.ring : <48x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, stride = 64, slots = 2>>
@@ -67,10 +68,12 @@ tile.kernel @three_stages(%item, %x: !tile.view<?x160xbf16, [160, 1]>, %y: !tile
 // CHECK: tile.await %[[ROWS]]{{.*}} pending 0
 // CHECK-NEXT: tile.await_box %[[COLUMNS]]
 // CHECK-NEXT: tile.barrier
-// CHECK: scf.if
+// CHECK: tile.dot
+// CHECK-NEXT: scf.if
 // CHECK-NEXT: tile.fetch_box %arg2
 // CHECK: tile.fetch %arg1
-// CHECK: tile.dot
+// CHECK: tile.commit
+// CHECK-NEXT: scf.yield
 tile.kernel @boxes(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.view<72x192xbf16, [192, 1]>,
                    %y: !tile.view<?x80xf32, [80, 1]>)
     items(#tile.items<rows, tile = 64, times = 1>) writes(2) streamed(1) aligned(0, 1, 2)

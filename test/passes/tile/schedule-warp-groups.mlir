@@ -23,10 +23,10 @@
 // CHECK: tile.await {{.*}} pending 1
 // CHECK: tile.await_box %{{.*}}[%[[TURN]]]
 // CHECK-NEXT: tile.barrier
-// CHECK: scf.if
+// CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
+// CHECK-NEXT: scf.if
 // CHECK: tile.fetch_box %arg2
 // CHECK: tile.fetch %arg1
-// CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
 
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072>} {

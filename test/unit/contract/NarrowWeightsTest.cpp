@@ -19,18 +19,17 @@ using Segment = PlanRunner::Segment;
 
 namespace {
 
-// Two tiles of rows and a part of one.
-constexpr int64_t kTokens = 150;
-
 struct Case {
   int64_t I, O;
   bool byWarpGroups;                       // on a target that has them
   int64_t tileRows = 64, tileOutputs = 64; // there, where they are many
   double least = -1;                       // of the numbers, up to 1
+  int64_t tokens = 150;                    // tiles of 64 rows and a part of one
 };
 
-// 132 cores have an item each, or more, and sums of steps have no registers.
-constexpr Case kLargest = {64, 8456, true, 128, 128};
+// 132 cores have an item each, and sums of steps have no registers.
+constexpr Case kLarge[] = {{64, 8440, true, 128, 128},
+                           {64, 8440, true, 256, 128, -1, /*tokens=*/264}};
 constexpr Case kCases[] = {{64, 64, true},
                            {128, 200, true},
                            {192, 24, true},
@@ -54,7 +53,7 @@ constexpr const char *kStored[] = {"bf16", "f16", "f32"};
 
 std::string modelText(const Case &c, Stored stored) {
   std::string I = std::to_string(c.I), O = std::to_string(c.O),
-              T = std::to_string(kTokens);
+              T = std::to_string(c.tokens);
   std::string x = "tensor<?x" + I + "xf32>", y = "tensor<?x" + O + "xf32>",
               table = "tensor<" + T + "x" + I + "xf32>",
               w = "tensor<" + O + "x" + I + "x" + kStored[int(stored)] + ">";
@@ -109,7 +108,7 @@ void compareWithTheFormula(const Case &c, Products products, Stored stored) {
   TestModel model(modelText(c, stored));
   PipelineOptions options;
   options.products = products;
-  options.prefillRows = {kTokens};
+  options.prefillRows = {c.tokens};
   options.decodeRows = {1, 8};
   std::vector<std::vector<int64_t>> together, expected;
   PlanRunner runner(model, options, /*slots=*/8, [&](ModuleOp module) {
@@ -124,7 +123,7 @@ void compareWithTheFormula(const Case &c, Products products, Stored stored) {
   EXPECT_EQ(together, expected);
   Random random(c.I + c.O);
   std::vector<float> table, w;
-  for (int64_t i = 0; i < kTokens * c.I; ++i)
+  for (int64_t i = 0; i < c.tokens * c.I; ++i)
     table.push_back(pickReal(random, c.least, 1));
   for (int64_t i = 0; i < c.O * c.I; ++i) {
     float number = pickReal(random, c.least, 1);
@@ -134,16 +133,16 @@ void compareWithTheFormula(const Case &c, Products products, Stored stored) {
   }
   runner.setWeight("table", table);
   runner.setWeight("w", w);
-  std::vector<int32_t> tokens(kTokens);
+  std::vector<int32_t> tokens(c.tokens);
   std::iota(tokens.begin(), tokens.end(), 0);
   std::vector<float> found = runner.prefill(Segment{.tokens = tokens}),
                      single = runner.decode(Segment{.tokens = {7}});
-  ASSERT_EQ(found.size(), size_t(kTokens * c.O));
+  ASSERT_EQ(found.size(), size_t(c.tokens * c.O));
   // The host rounds nothing, nor do groups of warps to tf32.
   bool isExact = testTarget().device == tile::Device::Host ||
                  (products == Products::TF32 && !expected.empty());
   Products done = isExact ? Products::F32 : products;
-  for (int64_t t = 0; t < kTokens; ++t)
+  for (int64_t t = 0; t < c.tokens; ++t)
     for (int64_t o = 0; o < c.O; ++o) {
       double sum = 0, exact = 0, terms = 0;
       for (int64_t i = 0; i < c.I; ++i) {
@@ -173,7 +172,8 @@ TEST_P(RoundedProducts, AgreeWithTheFormula) {
 }
 
 std::string shapeOf(const Case &c) {
-  return std::to_string(c.I) + "_by_" + std::to_string(c.O);
+  return std::to_string(c.tokens) + "_times_" + std::to_string(c.I) + "_by_" +
+         std::to_string(c.O);
 }
 
 std::string roundedName(
@@ -186,8 +186,9 @@ std::string roundedName(
 INSTANTIATE_TEST_SUITE_P(Shapes, NarrowWeights, testing::ValuesIn(kCases),
                          [](const auto &info) { return shapeOf(info.param); });
 INSTANTIATE_TEST_SUITE_P(Largest, RoundedProducts,
-                         testing::Values(std::tuple(kLargest, Products::BF16,
-                                                    Stored::BF16)),
+                         testing::Combine(testing::ValuesIn(kLarge),
+                                          testing::Values(Products::BF16),
+                                          testing::Values(Stored::BF16)),
                          roundedName);
 INSTANTIATE_TEST_SUITE_P(
     Shapes, RoundedProducts,

@@ -5,6 +5,7 @@
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
 
 #include "dialects/storage/Panels.h"
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/units/Units.h"
 #include "llvm/ADT/bit.h"
@@ -52,19 +53,47 @@ static int64_t rowTile(const CallContext &call) {
   return passesRows(call) ? kRowTile : rows;
 }
 
-// Of the tiles that a unit offers the largest that leaves no core without an
-// item.
+// What the rows of a product are stored as.
+static Type storedRowsOf(Operation *op, const CallContext &call) {
+  Value rows = op->getOperand(0);
+  while (isa_and_nonnull<seq::SliceOp, seq::ReshapeOp>(rows.getDefiningOp()))
+    rows = rows.getDefiningOp()->getOperand(0);
+  Type stored = call.storedAs(rows);
+  return stored ? stored
+                : cast<RankedTensorType>(rows.getType()).getElementType();
+}
+
+// Whether the steps of both operands that are under way fit into a block.
+static bool areStepsShared(tile::DotTile tile, const CallContext &call,
+                           const DenseShape &shape, Type ofRows, Type stored) {
+  auto contraction = Contraction::of(call, shape.inner);
+  int64_t bytes = contraction.stages * contraction.step *
+                  (tile.rows * storage::Storage::get(ofRows).blockBytes() +
+                   tile.columns * storage::Storage::get(stored).blockBytes());
+  return call.sharedBytes == 0 || bytes <= call.sharedBytes;
+}
+
+// Of the tiles that a unit offers the one by which the core with the most items is
+// done first, the largest of such.
 static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
                                             const CallContext &call,
-                                            const DenseShape &shape) {
-  int64_t rows = call.entry.getRows();
-  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo)))
-    if (rows >= tile.rows && shape.outputs >= tile.columns &&
-        shape.parts * int64_t(llvm::divideCeil(rows, tile.rows)) *
-                int64_t(llvm::divideCeil(shape.outputs, tile.columns)) >=
-            call.cores)
-      return DenseTile{tile.rows, std::min(shape.outputs, tile.columns)};
-  return std::nullopt;
+                                            const DenseShape &shape,
+                                            Type ofRows, Type stored) {
+  int64_t rows = call.entry.getRows(), least = 0;
+  std::optional<DenseTile> best;
+  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo))) {
+    if (rows < tile.rows || shape.outputs < tile.columns ||
+        !areStepsShared(tile, call, shape, ofRows, stored))
+      continue;
+    int64_t items = shape.parts * llvm::divideCeil(rows, tile.rows) *
+                    llvm::divideCeil(shape.outputs, tile.columns);
+    int64_t cycles = int64_t(llvm::divideCeil(items, call.cores)) * tile.cycles;
+    if (!best || cycles < least) {
+      best = DenseTile{tile.rows, tile.columns};
+      least = cycles;
+    }
+  }
+  return best;
 }
 
 // Whether a unit multiplies by weights of a type where they lie, a step of the
@@ -116,10 +145,12 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   if (rows == kGpuTile && call.lead == tile::Count::Rows) {
     Type stored =
         cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
+    Type ofRows = storedRowsOf(op, call);
     int64_t step = Contraction::of(call, shape.inner).step;
     for (tile::ProductUnit unit : call.units)
       if (takesWeights(unit, stored, step, call.roundedTo))
-        if (std::optional<DenseTile> tile = tileForUnit(unit, call, shape))
+        if (std::optional<DenseTile> tile =
+                tileForUnit(unit, call, shape, ofRows, stored))
           return *tile;
   }
   return {rows, std::min(outputs, outputsOfItem(call, shape, rows))};

@@ -129,9 +129,10 @@ TEST_F(ProductUnitsTest, OfferTilesThatTheyCanForm) {
       whole.rows = tile.rows;
       whole.columns = tile.columns;
       EXPECT_TRUE(groups.canForm(whole, 4, 4));
+      EXPECT_GT(tile.cycles, 0);
     }
-  EXPECT_EQ(groups.getTiles(/*isExact=*/false).size(), 2u);
-  EXPECT_EQ(groups.getTiles(/*isExact=*/true).size(), 1u);
+  EXPECT_EQ(groups.getTiles(/*isExact=*/false).size(), 4u);
+  EXPECT_EQ(groups.getTiles(/*isExact=*/true).size(), 2u);
 }
 
 TEST_F(ProductUnitsTest, TargetsSayWhichAreUsed) {
