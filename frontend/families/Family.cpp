@@ -28,6 +28,7 @@
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/MiniMaxM2.h"
 #include "frontend/families/MiniMaxText.h"
 #include "frontend/families/NemotronH.h"
 #include "frontend/families/Olmo.h"
@@ -96,6 +97,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importMiniMaxText01, /*hasOwnCode=*/true},
       {"minimax_m1", "MiniMaxM1ForCausalLM", "", readVocabularySize,
        importMiniMaxText01, /*hasOwnCode=*/true},
+      {"minimax_m2", "MiniMaxM2ForCausalLM", "", readVocabularySize,
+       importMiniMaxM2, /*hasOwnCode=*/true},
       {"gpt2", "GPT2LMHeadModel", "", readVocabularySize, importGpt2},
       {"gpt_neo", "GPTNeoForCausalLM", "", readVocabularySize, importGptNeo},
       {"gpt_neox", "GPTNeoXForCausalLM", "", readVocabularySize, importGptNeoX},
