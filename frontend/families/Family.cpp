@@ -1,6 +1,7 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/BailingHybrid.h"
 #include "frontend/families/Bamba.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
@@ -80,6 +81,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
+      {"bailing_hybrid", "BailingHybridForCausalLM BailingMoeV3ForCausalLM", "",
+       readVocabularySize, importBailingHybrid, /*hasOwnCode=*/true},
       {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
       {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7,
        /*hasOwnCode=*/true},
