@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/Bailing.h"
+#include "frontend/families/BailingMoe.h"
 #include "frontend/families/FlashDelta.h"
 
 using namespace effc;
@@ -34,9 +35,21 @@ static KimiDeltaConfig readDelta(ConfigReader &reader, FamilyInput &input,
   return delta;
 }
 
+/// Whether it is Ling 2.5, which has the same `model_type`.
+static bool hasLightning(ConfigReader &reader) {
+  const JsonValue *value = reader.get("architectures");
+  const JsonArray *names = value ? value->getArray() : nullptr;
+  return names && llvm::any_of(*names, [](const JsonValue &name) {
+           const std::string *text = name.getString();
+           return text && *text == "BailingMoeV2_5ForCausalLM";
+         });
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 effc::frontend::importBailingHybrid(FamilyInput &input) {
   ConfigReader &reader = input.config;
+  if (hasLightning(reader))
+    return importBailingMoeLinear(input);
   BailingModel bailing = readBailing(input, "bailing_hybrid");
   DecoderConfig &decoder = bailing.decoder;
   std::vector<unsigned> attends =

@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/families/BailingHybrid.h"
+#include "frontend/families/BailingMoe.h"
 #include "frontend/families/Bamba.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
@@ -81,8 +82,18 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
-      {"bailing_hybrid", "BailingHybridForCausalLM BailingMoeV3ForCausalLM", "",
-       readVocabularySize, importBailingHybrid, /*hasOwnCode=*/true},
+      {"bailing_hybrid",
+       "BailingHybridForCausalLM BailingMoeV3ForCausalLM "
+       "BailingMoeV2_5ForCausalLM",
+       "", readVocabularySize, importBailingHybrid, /*hasOwnCode=*/true},
+      {"bailing_moe", "BailingMoeV2ForCausalLM", "", readVocabularySize,
+       importBailingMoe, /*hasOwnCode=*/true},
+      {"bailing_moe_linear",
+       "BailingMoeLinearV2ForCausalLM BailingMoeLinearForCausalLM "
+       "BailingMoeV2_5ForCausalLM",
+       "", readVocabularySize, importBailingMoeLinear, /*hasOwnCode=*/true},
+      {"sarvam_moe", "SarvamMoEForCausalLM Glm4MoeForCausalLM", "",
+       readVocabularySize, importSarvamMoe, /*hasOwnCode=*/true},
       {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
       {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7,
        /*hasOwnCode=*/true},
