@@ -10,8 +10,10 @@ LogicalResult
 HeadDecaysAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        DecayRule rule, int64_t layer, int64_t layers, bool) {
   std::string kind = "'" + stringifyDecayRule(rule).str() + "'";
-  if (layers < 0 || layer < 0 || layer >= std::max<int64_t>(layers, 1))
-    return emitError() << "expects 'layer' from 0 to "
+  // Public models begin before the first one.
+  int64_t first = rule == DecayRule::Alibi && layers > 0 ? -1 : 0;
+  if (layers < 0 || layer < first || layer >= std::max<int64_t>(layers, 1))
+    return emitError() << "expects 'layer' from " << first << " to "
                        << std::max<int64_t>(layers, 1) - 1 << ", but got "
                        << layer;
   if (rule == DecayRule::Retention && layers > 0)

@@ -111,13 +111,15 @@ def Seq_HeadDecaysAttr
     |----------------------------|-------------|
     | RetNet                     | `retention` |
     | TransNormerLLM             | `alibi`     |
+    | Ling 2.5, Ring 2           | `alibi`, with the layer before each |
     | MiniMax-Text-01            | `powers`    |
     | xmixers' TNL               | `lengths`   |
     | flash-linear-attention's lightning attention | `linear` |
 
     Constraints:
 
-    * (DECAYS1) `layer` is at least 0 and below `layers`; without `layers` it is 0.
+    * (DECAYS1) `layer` is at least 0, or -1 for `alibi`, and below `layers`; without
+      `layers` it is 0.
     * (DECAYS2) There are no `layers` for `retention`, and there are for `linear`.
     * (DECAYS3) `layers` is at least 2 for `alibi` and `lengths`, which divide by
       one less; `lengths` has at least two heads for the same reason.

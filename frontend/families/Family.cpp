@@ -1,6 +1,8 @@
 #include "frontend/families/Family.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/BailingHybrid.h"
+#include "frontend/families/BailingMoe.h"
 #include "frontend/families/Bamba.h"
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
@@ -28,6 +30,7 @@
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/MiniMaxM2.h"
 #include "frontend/families/MiniMaxText.h"
 #include "frontend/families/NemotronH.h"
 #include "frontend/families/Olmo.h"
@@ -79,6 +82,18 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
+      {"bailing_hybrid",
+       "BailingHybridForCausalLM BailingMoeV3ForCausalLM "
+       "BailingMoeV2_5ForCausalLM",
+       "", readVocabularySize, importBailingHybrid, /*hasOwnCode=*/true},
+      {"bailing_moe", "BailingMoeV2ForCausalLM", "", readVocabularySize,
+       importBailingMoe, /*hasOwnCode=*/true},
+      {"bailing_moe_linear",
+       "BailingMoeLinearV2ForCausalLM BailingMoeLinearForCausalLM "
+       "BailingMoeV2_5ForCausalLM",
+       "", readVocabularySize, importBailingMoeLinear, /*hasOwnCode=*/true},
+      {"sarvam_moe", "SarvamMoEForCausalLM Glm4MoeForCausalLM", "",
+       readVocabularySize, importSarvamMoe, /*hasOwnCode=*/true},
       {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
       {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7,
        /*hasOwnCode=*/true},
@@ -96,6 +111,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importMiniMaxText01, /*hasOwnCode=*/true},
       {"minimax_m1", "MiniMaxM1ForCausalLM", "", readVocabularySize,
        importMiniMaxText01, /*hasOwnCode=*/true},
+      {"minimax_m2", "MiniMaxM2ForCausalLM", "", readVocabularySize,
+       importMiniMaxM2, /*hasOwnCode=*/true},
       {"gpt2", "GPT2LMHeadModel", "", readVocabularySize, importGpt2},
       {"gpt_neo", "GPTNeoForCausalLM", "", readVocabularySize, importGptNeo},
       {"gpt_neox", "GPTNeoXForCausalLM", "", readVocabularySize, importGptNeoX},

@@ -33,6 +33,7 @@ struct DeltaConfig {
   bool rates = true;
   /// The least log-decay, where gates are bounded.
   std::optional<double> leastDecay;
+  llvm::StringRef output = "o_proj";
 
   int64_t inner() const { return heads * values; }
   double scale() const { return 1 / std::sqrt(double(keys)); }
@@ -144,7 +145,8 @@ static Value emitOutput(ModelBuilder &model, const DeltaConfig &config,
                         model.reshape(name + "mixer", mixed, {config.inner()}),
                         config.heads, config.model.norm.epsilon, gate,
                         config.gateFunction);
-  return model.project(name + "o", source + "o_proj", y, model.getWidth());
+  return model.project(name + "o", source + config.output.str(), y,
+                       model.getWidth());
 }
 
 Module effc::frontend::importFlashDeltaNet(FamilyInput &input) {
@@ -242,9 +244,10 @@ Module effc::frontend::importFlashGatedDeltaNet(FamilyInput &input) {
 
 namespace {
 
-/// The pairs of products that make decays and gates.
+/// The pairs of products that make decays and gates; the first of a pair is empty
+/// where it is one product.
 struct KdaNames {
-  const char *decayLow, *decay, *gateLow, *gate;
+  llvm::StringRef decayLow, decay, gateLow, gate;
   bool gateBias;
 };
 
@@ -270,15 +273,23 @@ struct KdaDecay {
 
 } // namespace
 
+/// What the second product of a pair is of.
+static Value emitLow(ModelBuilder &model, const DeltaConfig &config,
+                     const std::string &name, const std::string &source,
+                     llvm::StringRef low, Value x) {
+  return low.empty() ? x
+                     : model.project(name + ".low", source + low.str(), x,
+                                     config.values);
+}
+
 /// `like` is [T, H].
 static KdaDecay emitDecay(ModelBuilder &model, const DeltaConfig &config,
                           const KdaNames &names, const std::string &name,
                           const std::string &source, Value x, Value like) {
   int64_t decays = config.heads * config.keys;
   std::string here = name + "f";
-  Value low =
-      model.project(here + ".low", source + names.decayLow, x, config.values);
-  Value step = model.project(here, source + names.decay, low, decays);
+  Value low = emitLow(model, config, here, source, names.decayLow, x);
+  Value step = model.project(here, source + names.decay.str(), low, decays);
   WeightSource flat(source + "dt_bias");
   flat.stored = {decays};
   if (!config.leastDecay) {
@@ -319,10 +330,9 @@ static Value emitKda(ModelBuilder &model, const DeltaConfig &config,
       decay.rate, decay.bias, in.state, llvm::APFloat(config.scale()),
       /*form=*/nullptr);
   model.setNextState(op.getNextState());
-  Value gate =
-      model.project(name + "g.low", source + names.gateLow, x, config.values);
-  gate = model.project(name + "g", source + names.gate, gate, config.inner(),
-                       names.gateBias);
+  Value gate = emitLow(model, config, name + "g", source, names.gateLow, x);
+  gate = model.project(name + "g", source + names.gate.str(), gate,
+                       config.inner(), names.gateBias);
   return emitOutput(model, config, name, source, op.getY(), gate);
 }
 
@@ -369,8 +379,11 @@ Value effc::frontend::emitKimiDelta(ModelBuilder &model,
   config.taps = layer.taps;
   config.gateFunction = seq::Nonlinearity::Sigmoid;
   config.model.norm.epsilon = layer.epsilon;
-  return emitKda(
-      model, config,
-      {"f_a_proj", "f_b_proj", "g_a_proj", "g_b_proj", /*gateBias=*/false},
-      name, source, x);
+  config.leastDecay = layer.leastDecay;
+  config.output = layer.output;
+  KdaNames names{"f_a_proj", "f_b_proj", "g_a_proj", "g_b_proj",
+                 /*gateBias=*/false};
+  if (layer.fullRank)
+    names = {"", "f_proj", "", "g_proj", /*gateBias=*/false};
+  return emitKda(model, config, names, name, source, x);
 }

@@ -20,10 +20,17 @@ struct KimiDeltaConfig {
   /// H heads of K channels, taps of the short convolutions.
   int64_t heads = 1, keys = 1, taps = 4;
   double epsilon = 1e-5;
+  /// The least log-decay, where gates are bounded.
+  std::optional<double> leastDecay = std::nullopt;
+  /// Whether decays and gates are made by one matrix each.
+  bool fullRank = false;
+  /// What the output's matrix is called.
+  llvm::StringRef output = "o_proj";
 };
 
 /// The layer as Kimi Linear names its tensors, with `f_a_proj` and `f_b_proj`
-/// for the decays and `g_a_proj` and `g_b_proj` for the gate. `name` and
+/// for the decays and `g_a_proj` and `g_b_proj` for the gate; or, of full rank,
+/// with `f_proj` and `g_proj`. `name` and
 /// `source` are those of the layer's mixer, with a point at the end; `x` is
 /// normalised.
 mlir::Value emitKimiDelta(ModelBuilder &model, const KimiDeltaConfig &config,

@@ -117,17 +117,20 @@ static Value emitFeedForward(ModelBuilder &model, const DecoderConfig &config,
                              const std::string &name, const std::string &source,
                              Value x) {
   MlpNames shared{name + "mlp", source + "shared_mlp."};
-  shared.fused = "input_linear";
+  // Files of GGUF have gates and ups apart.
+  if (!model.hasTensor(shared.source + "gate_proj.weight"))
+    shared.fused = "input_linear";
   shared.down = "output_linear";
   Value y = emitMlp(model, config.mlp, shared, x);
   if (!config.experts)
     return y;
   ExpertsNames names{name + "experts", source + "block_sparse_moe."};
-  // As the public library holds them, or else as it saves them.
+  // As the public library holds them, one by one as files of GGUF have them, or
+  // else as the library saves them.
   bool isHeld = model.hasTensor(names.source + names.allGateUps.str()) ||
                 model.hasTensor(names.source + names.allDowns.str());
   names.router = isHeld ? "router" : "router.layer";
-  if (!isHeld) {
+  if (!isHeld && !model.hasTensor(names.source + "experts.0.up_proj.weight")) {
     names.allGateUps = "input_linear.weight";
     names.allDowns = "output_linear.weight";
   }

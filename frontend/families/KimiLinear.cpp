@@ -107,11 +107,11 @@ static void readLinearLayers(ConfigReader &outer, KimiConfig &config) {
   if (!object)
     return;
   ConfigReader reader(outer, kKey, *object);
-  auto &[heads, keys, taps, epsilon] = config.delta;
-  heads = reader.requireInteger("num_heads", 1, kMostDimension);
-  keys = reader.requireInteger("head_dim", 1, kMostDimension);
-  taps = reader.requireInteger("short_conv_kernel_size", 2, 64);
-  epsilon = config.norm.epsilon;
+  KimiDeltaConfig &delta = config.delta;
+  delta.heads = reader.requireInteger("num_heads", 1, kMostDimension);
+  delta.keys = reader.requireInteger("head_dim", 1, kMostDimension);
+  delta.taps = reader.requireInteger("short_conv_kernel_size", 2, 64);
+  delta.epsilon = config.norm.epsilon;
   config.linear = readLayerNumbers(reader, "kda_layers", config.layers);
   std::vector<bool> attends =
       readLayerNumbers(reader, "full_attn_layers", config.layers);
@@ -147,10 +147,6 @@ static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
           .value_or(0);
   bool normalised = reader.getBoolean("moe_renormalize", true);
   double scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6, 1);
-  // Of one group all experts are chosen from.
-  for (llvm::StringRef key : {"num_expert_group", "topk_group"})
-    if (reader.isSet(key) && reader.getInteger(key, 1, kMostDimension, 1) > 1)
-      reader.reportMismatch(key, "1", *reader.get(key));
   const std::string *score = reader.getString("moe_router_activation_func");
   if (score && *score != "sigmoid" && *score != "softmax")
     reader.reportMismatch("moe_router_activation_func", "sigmoid or softmax",
@@ -164,8 +160,10 @@ static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
   experts.experts = size("num_experts");
   experts.taken = size("num_experts_per_token");
   experts.hidden = size("moe_intermediate_size");
-  if (!reader.isSet("num_experts"))
+  if (!reader.isSet("num_experts")) {
+    reader.ignore({"num_expert_group", "topk_group"});
     return;
+  }
   if (!reader.hasProblem() && experts.taken > experts.experts)
     reader.report("expects 'num_experts_per_token' up to 'num_experts' " +
                   Twine(experts.experts) + ", but got " + Twine(experts.taken));
@@ -176,6 +174,7 @@ static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
   experts.balanced = true;
   experts.scale = scale;
   experts.shared = shared * experts.hidden;
+  readExpertGroups(reader, experts, "num_expert_group", "topk_group");
   config.experts = experts;
 }
 
@@ -227,15 +226,6 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
                      "routed_expert_hidden_size", "latent_moe_use_norm",
                      "activation_situ_beta", "activation_situ_linear_beta"},
                     "beside the parts that Kimi Linear has");
-  // Each head has keys of its own, whatever this says.
-  int64_t heads = config.latent.heads,
-          keyHeads =
-              reader.getIntegerIfSet("num_key_value_heads", 1, kMostDimension)
-                  .value_or(heads);
-  if (!reader.hasProblem() && heads % keyHeads != 0)
-    reader.report("expects 'num_attention_heads' to be a multiple of "
-                  "'num_key_value_heads' " +
-                  Twine(keyHeads) + ", but got " + Twine(heads));
   // Keys are not turned.
   ignoreHarmless(reader, input.remarks,
                  {"head_dim", "rope_theta", "rope_scaling", "use_grouped_topk",

@@ -191,16 +191,8 @@ Module effc::frontend::importMixtral(FamilyInput &input) {
   flavour.theta = 1e6;
   DecoderConfig config = read(input, flavour);
   ConfigReader &reader = input.config;
-  ExpertsConfig experts;
-  experts.experts = reader.requireInteger("num_local_experts", 1, kMostExperts);
-  experts.taken = reader.getInteger("num_experts_per_tok", 1, kMostExperts, 2);
-  experts.hidden = config.mlp.hidden;
-  experts.activation = config.mlp.activation;
-  if (!reader.hasProblem() && experts.taken > experts.experts)
-    reader.report("expects 'num_experts_per_tok' up to 'num_local_experts' " +
-                  llvm::Twine(experts.experts) + ", but got " +
-                  llvm::Twine(experts.taken));
-  config.experts = experts;
+  config.experts = readLocalExperts(reader, config.mlp.hidden, 2);
+  config.experts->activation = config.mlp.activation;
   config.feedForward = "block_sparse_moe.";
   config.expertNames.gate = "w1";
   config.expertNames.up = "w3";

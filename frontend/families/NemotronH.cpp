@@ -141,10 +141,7 @@ static ExpertsConfig readNemotronExperts(ConfigReader &reader,
   if (!reader.hasProblem() && experts.taken > experts.experts)
     reader.report("expects 'num_experts_per_tok' up to " + quote(key) + " " +
                   Twine(experts.experts) + ", but got " + Twine(experts.taken));
-  // Of one group all experts are chosen from.
-  for (llvm::StringRef groups : {"n_group", "topk_group"})
-    if (reader.getInteger(groups, 1, kMostDimension, 1) > 1)
-      reader.reportMismatch(groups, "1", *reader.get(groups));
+  readExpertGroups(reader, experts, "n_group", "topk_group");
   return experts;
 }
 

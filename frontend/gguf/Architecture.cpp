@@ -8,7 +8,8 @@ std::vector<const GgufArchitecture *> effc::frontend::listGgufArchitectures() {
   std::vector<const GgufArchitecture *> list;
   for (llvm::ArrayRef<GgufArchitecture> group :
        {kGemmaArchitectures, kLlamaArchitectures, kMambaArchitectures,
-        kQwenArchitectures, kRecurrentArchitectures, kRelativeArchitectures})
+        kQwenArchitectures, kRecurrentArchitectures, kRelativeArchitectures,
+        kStateSpaceArchitectures})
     for (const GgufArchitecture &one : group)
       list.push_back(&one);
   llvm::sort(list, [](const auto *a, const auto *b) {

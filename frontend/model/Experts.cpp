@@ -26,6 +26,45 @@ ExpertsConfig effc::frontend::readExperts(ConfigReader &reader,
   return config;
 }
 
+ExpertsConfig effc::frontend::readLocalExperts(ConfigReader &reader,
+                                               int64_t hidden, int64_t taken) {
+  ExpertsConfig config;
+  config.experts = reader.requireInteger("num_local_experts", 1, kMostExperts);
+  config.taken =
+      reader.getInteger("num_experts_per_tok", 1, kMostExperts, taken);
+  config.hidden = hidden;
+  if (!reader.hasProblem() && config.taken > config.experts)
+    reader.report("expects 'num_experts_per_tok' up to 'num_local_experts' " +
+                  Twine(config.experts) + ", but got " + Twine(config.taken));
+  return config;
+}
+
+void effc::frontend::readExpertGroups(ConfigReader &reader,
+                                      ExpertsConfig &config,
+                                      llvm::StringRef groups,
+                                      llvm::StringRef taken) {
+  config.groups = reader.getIntegerIfSet(groups, 1, kMostExperts).value_or(1);
+  config.groupsTaken =
+      reader.getIntegerIfSet(taken, 1, kMostExperts).value_or(1);
+  if (reader.hasProblem())
+    return;
+  if (config.groupsTaken > config.groups)
+    return reader.report("expects " + quote(taken) + " up to " + quote(groups) +
+                         " " + Twine(config.groups) + ", but got " +
+                         Twine(config.groupsTaken));
+  int64_t each = config.experts / config.groups;
+  if (config.groups > 1 && (config.experts % config.groups != 0 || each < 2))
+    return reader.report("expects " + quote(groups) +
+                         " to share the experts evenly, two or more in each, "
+                         "but got " +
+                         Twine(config.groups) + " for " +
+                         Twine(config.experts));
+  if (config.taken > config.groupsTaken * each)
+    reader.report("expects a token to take its experts from " + quote(taken) +
+                  " groups, but got " + Twine(config.taken) + " of " +
+                  Twine(config.groupsTaken) + " * " + Twine(each));
+}
+
 ExpertsPattern effc::frontend::readExpertsPattern(ConfigReader &reader,
                                                   int64_t layers) {
   constexpr llvm::StringLiteral kKey = "mlp_only_layers";
@@ -79,12 +118,48 @@ struct Routing {
 
 } // namespace
 
+/// What experts are chosen by, with those of other groups than the ones taken far
+/// below: `order` [T, E].
+static Value limitGroups(ModelBuilder &model, const ExpertsConfig &config,
+                         const std::string &name, Value order) {
+  mlir::OpBuilder &builder = model.getBuilder();
+  int64_t groups = config.groups, each = config.experts / groups;
+  auto best = [&](Value scores, int64_t heads, int64_t columns, int64_t count) {
+    return seq::ChooseRowsOp::create(
+               builder, model.at(name),
+               model.reshape(name, scores, {1, heads, columns}),
+               /*order=*/Value(), count, seq::RetrievalWeighting::Score)
+        .getWeights();
+  };
+  Value two = model.reshape(name, best(order, groups, each, 2), {groups, 2});
+  Value sums = model.reshape(name,
+                             model.add(name, model.slice(name, two, 0, 1),
+                                       model.slice(name, two, 1, 1)),
+                             {groups});
+  // The last of those taken, best first.
+  Value least = model.slice(name, best(sums, 1, groups, config.groupsTaken),
+                            config.groupsTaken - 1, 1);
+  Value behind = model.sub(name, sums, model.spread(name, least, sums));
+  // Any difference becomes the whole distance.
+  behind = model.scale(name, behind, 1e38);
+  Value distance = seq::ClampOp::create(
+      builder, model.at(name), behind.getType(), behind,
+      builder.getF64FloatAttr(-1e30), builder.getF64FloatAttr(0));
+  Value inGroups = model.reshape(name, order, {groups, each});
+  Value limited = model.add(
+      name, inGroups,
+      seq::BroadcastOp::create(builder, model.at(name), distance, inGroups,
+                               llvm::ArrayRef<int64_t>{0, 1}));
+  return model.reshape(name, limited, {config.experts});
+}
+
 static Routing route(ModelBuilder &model, const ExpertsConfig &config,
                      const ExpertsNames &names, Value x) {
   std::string name = names.name + ".router",
               source = names.source + names.router.str();
   Value logits = model.project(name, source, x, config.experts);
-  if (config.score == RouterScore::Softmax && !config.balanced)
+  if (config.score == RouterScore::Softmax && !config.balanced &&
+      config.groups == 1)
     return {logits,
             {},
             config.normalised ? seq::RetrievalWeighting::Softmax
@@ -109,6 +184,9 @@ static Routing route(ModelBuilder &model, const ExpertsConfig &config,
     routing.order = model.add(name, routing.scores,
                               model.broadcast(name, bias, routing.scores));
   }
+  if (config.groups > 1)
+    routing.order = limitGroups(model, config, name + "_groups",
+                                routing.order ? routing.order : routing.scores);
   return routing;
 }
 

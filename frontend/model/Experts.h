@@ -23,6 +23,10 @@ struct ExpertsConfig {
   /// Whether a number for each expert is added to its score where experts are
   /// chosen, and left out where they are weighed.
   bool balanced = false;
+  /// G groups of E / G experts each, and how many of them a token takes its
+  /// experts from: those whose two best experts have the largest sums. Of one
+  /// group a token takes any.
+  int64_t groups = 1, groupsTaken = 1;
   /// What the sum of the experts taken is multiplied with.
   double scale = 1;
   /// Hidden units of a layer that every token passes; 0: there is none.
@@ -68,6 +72,17 @@ struct ExpertsPattern {
 /// number that is not above it, `moe_intermediate_size` and `norm_topk_prob`,
 /// true where `normalised`. Problems are left in the reader.
 ExpertsConfig readExperts(ConfigReader &reader, bool normalised);
+
+/// Reads `num_local_experts` and `num_experts_per_tok`, `taken` where it is
+/// missing, of experts with `hidden` units. Problems are left in the reader.
+ExpertsConfig readLocalExperts(ConfigReader &reader, int64_t hidden,
+                               int64_t taken);
+
+/// Reads G, the key `groups`, and how many are taken, the key `taken`: each may be
+/// missing or null, which stands for 1. Experts are known. Problems are left in the
+/// reader.
+void readExpertGroups(ConfigReader &reader, ExpertsConfig &config,
+                      llvm::StringRef groups, llvm::StringRef taken);
 
 /// Reads `decoder_sparse_step` and `mlp_only_layers`.
 ExpertsPattern readExpertsPattern(ConfigReader &reader, int64_t layers);

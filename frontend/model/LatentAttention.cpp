@@ -1,5 +1,7 @@
 #include "frontend/model/LatentAttention.h"
 
+#include "frontend/checkpoint/Refusal.h"
+
 #include <cmath>
 
 using namespace effc;
@@ -12,6 +14,15 @@ LatentConfig effc::frontend::readLatentAttention(ConfigReader &reader) {
   };
   LatentConfig config;
   config.heads = size("num_attention_heads");
+  // Each head has keys of its own, whatever this says.
+  int64_t keyHeads =
+      reader.getIntegerIfSet("num_key_value_heads", 1, kMostDimension)
+          .value_or(config.heads);
+  if (!reader.hasProblem() && config.heads % keyHeads != 0)
+    reader.report("expects 'num_attention_heads' to be a multiple of "
+                  "'num_key_value_heads' " +
+                  llvm::Twine(keyHeads) + ", but got " +
+                  llvm::Twine(config.heads));
   config.keys = size("qk_nope_head_dim");
   config.shared = size("qk_rope_head_dim");
   config.values = size("v_head_dim");
@@ -30,42 +41,77 @@ public:
       : model(model), config(config), name(name), source(source) {}
 
   Value emit(Value x) {
-    const auto &[heads, keys, shared, values, rank, queryRank, norm] = config;
+    int64_t heads = config.heads, keys = config.keys, shared = config.shared,
+            values = config.values, rank = config.rank;
     Value row = part(".latent", "kv_a_proj_with_mqa", x,
                      model.rows(0, rank, rank + shared, 1));
-    row =
-        model.norm(name + ".latent_norm", source + "kv_a_layernorm", row, norm);
+    row = model.norm(name + ".latent_norm", source + "kv_a_layernorm", row,
+                     config.norm);
     Value common = part(".shared_key", "kv_a_proj_with_mqa", x,
                         model.rows(rank, shared, rank + shared, 1));
     AttentionConfig attention;
     attention.heads = heads;
     attention.keys = rank + shared;
     attention.scale = 1 / std::sqrt(double(keys + shared));
-    LayerAttention layer = streamed(model, name, {});
+    LayerAttention layer;
+    layer.rotary = config.rotary;
+    layer = streamed(model, name, layer);
+    Query query = emitQuery(x);
     AttentionExtras extras;
-    Value query = emitQuery(x);
-    addSinks(model, name, layer, query, extras);
+    extras.sinks = layer.sinks;
+    if (layer.sinks > 0)
+      extras.sinkQuery =
+          join(".query", query.own,
+               turn(model, name + ".sink_query", layer, query.common,
+                    layer.sinks + layer.window - 1),
+               2);
+    Value whole = join(".query", query.own,
+                       turn(model, name + ".query", layer, query.common), 2);
+    common = model.reshape(name,
+                           turn(model, name + ".shared_key", layer,
+                                model.reshape(name, common, {1, shared})),
+                           {shared});
     Value value;
     if (layer.sinks > 0)
       value = model.reshape(name, row, {1, rank});
     else
       extras.valuesOfKeys = rank;
     Value mixed = attend(
-        model, name, attention, layer.window, query,
+        model, name, attention, layer.window, whole,
         model.reshape(name, join(".key", row, common, 1), {1, rank + shared}),
         value, extras);
     // The rows of the values, behind those of the keys for each head.
     Value y = model.linear(name + ".value", mixed,
                            matrices(".value", keys, values, rank,
                                     /*transposed=*/false));
-    return model.project(name + ".out", source + "o_proj",
+    if (!config.headGate.empty())
+      y = gateHeads(x, y);
+    return model.project(name + ".out", source + config.output.str(),
                          model.reshape(name, y, {heads * values}),
                          model.getWidth());
   }
 
 private:
-  /// [T, H, L + R]: (q M) c = q (M c), with a head's matrix M of keys.
-  Value emitQuery(Value x) {
+  /// [T, H, L] in the compressed row's space: (q M) c = q (M c), with a head's
+  /// matrix M of keys. And [T, H, R].
+  struct Query {
+    Value own, common;
+  };
+
+  /// y [T, H, V]
+  Value gateHeads(Value x, Value y) {
+    std::string here = name + ".gate";
+    Value gate = model.activate(
+        here,
+        model.project(here, source + config.headGate.str(), x, config.heads),
+        seq::Nonlinearity::Sigmoid);
+    return model.mul(here, y,
+                     seq::BroadcastOp::create(model.getBuilder(),
+                                              model.at(here), gate, y,
+                                              llvm::ArrayRef<int64_t>{0, 1}));
+  }
+
+  Query emitQuery(Value x) {
     int64_t stride = config.keys + config.shared, heads = config.heads;
     std::string tensor = "q_proj";
     if (config.queryRank > 0) {
@@ -82,8 +128,7 @@ private:
     own = model.linear(
         name + ".key", model.reshape(name, own, {heads, config.keys}),
         matrices(".key", 0, config.rank, config.keys, /*transposed=*/true));
-    return join(".query", own,
-                model.reshape(name, common, {heads, config.shared}), 2);
+    return {own, model.reshape(name, common, {heads, config.shared})};
   }
 
   Value part(const char *what, const std::string &tensor, Value x,

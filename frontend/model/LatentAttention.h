@@ -18,15 +18,21 @@ struct LatentConfig {
   int64_t queryRank = 0;
   /// Of the compressed rows.
   NormConfig norm;
+  /// How the R channels of queries, and those of the shared keys, are turned.
+  RotaryConfig rotary;
+  /// The matrix of a sigmoid gate, a number for each head; empty: none. And that
+  /// of the output.
+  llvm::StringRef headGate = "", output = "o_proj";
 };
 
 /// Reads `num_attention_heads`, `qk_nope_head_dim`, `qk_rope_head_dim`,
-/// `v_head_dim`, `kv_lora_rank` and `q_lora_rank`. Problems are left in the
-/// reader.
+/// `v_head_dim`, `kv_lora_rank` and `q_lora_rank`, and holds
+/// `num_key_value_heads`, which changes nothing, to a divisor. Problems are left in
+/// the reader.
 LatentConfig readLatentAttention(ConfigReader &reader);
 
 /// Everything from a normalised token [T, D] to the product with the output's
-/// matrix, without positions. Queries are led into the compressed row's space
+/// matrix. Queries are led into the compressed row's space
 /// and results out of it, so that one state keeps a row [L + R] for each token,
 /// once for all heads: a key, which begins with its value. Where first tokens
 /// stay in sight, values [L] are kept beside the keys. `name` is the layer's,

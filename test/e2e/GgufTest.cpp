@@ -91,7 +91,10 @@ INSTANTIATE_TEST_SUITE_P(
                     "falcon_mamba/plain", "mamba2/tied_biases_bf16",
                     "jamba/experts", "kimi_linear/plain", "mixtral/plain",
                     "olmo2/plain", "lfm2/plain", "exaone4/windows",
-                    "exaone4/no_window_bf16"),
+                    "exaone4/no_window_bf16", "cohere2/windows",
+                    "granitemoehybrid/experts", "granitemoehybrid/dense_bf16",
+                    "falcon_h1/gate_alone", "nemotron_h/experts",
+                    "nemotron_h/letters_bf16"),
     nameOf);
 
 TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
@@ -105,7 +108,9 @@ INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
                          testing::Values("minimax/own", "rwkv6/plain",
                                          "rwkv7/plain", "smollm3/plain",
                                          "olmo3/released_keys_bf16",
-                                         "gpt_oss/plain"),
+                                         "gpt_oss/plain",
+                                         "falcon_h1/norm_in_groups_bf16",
+                                         "bamba/plain"),
                          nameOf);
 
 // Three files, of which tensors take turns.

@@ -1,6 +1,6 @@
 """Writers for decoders of attention, LFM2 and the hybrids of Qwen: conversion/llama.py, granite.py, qwen.py, phi.py,
 gemma.py, smollm3.py, olmo.py, lfm2.py, gpt_oss.py,
-exaone.py of llama.cpp."""
+exaone.py, command_r.py of llama.cpp."""
 import array
 import math
 import re
@@ -82,6 +82,21 @@ class Exaone4(Olmo2):
             letters = self.config["sliding_window_pattern"]
             self.set(attention__sliding_window=self.config["sliding_window"], attention__sliding_window_pattern=[
                 letters[layer % len(letters)] == "L" for layer in range(self.config["num_hidden_layers"])])
+
+
+class Cohere2(Writer):
+    """Which layers have the window is written as the format's own library reads it; its converter leaves it out."""
+    arch = "cohere2"
+
+    def describe(self):
+        self.decoder()
+        self.rotary()
+        self.set(attention__layer_norm_epsilon=self.config["layer_norm_eps"],
+                 logit_scale=self.config["logit_scale"], attention__sliding_window=self.config["sliding_window"],
+                 rope__scaling__type="none", vocab_size=self.config["vocab_size"],
+                 attention__sliding_window_pattern=[kind == "sliding_attention"
+                                                    for kind in self.config["layer_types"]])
+        del self.keys["cohere2.attention.layer_norm_rms_epsilon"]
 
 
 class Lfm2(Writer):

@@ -14,10 +14,11 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True  # beside the sources
-from gguf_decoders import (Exaone4, Gemma2, Gemma3, GptOss, Granite, Lfm2, Llama, Mixtral, Olmo2, Phi3, Qwen2, Qwen2Moe,
+from gguf_decoders import (Cohere2, Exaone4, Gemma2, Gemma3, GptOss, Granite, Lfm2, Llama, Mixtral, Olmo2, Phi3, Qwen2, Qwen2Moe,
                            Qwen3, Qwen3Moe, Qwen3Next, Qwen35, Qwen35Moe, SmolLm3)
 from gguf_file import read_safetensors, write_gguf, write_safetensors
 from gguf_recurrent import Jamba, Kimi, Mamba, Mamba2, MiniMax, Rwkv6, Rwkv7
+from gguf_state_space import Bamba, FalconH1, GraniteHybrid, NemotronH
 
 WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2, "qwen3": Qwen3, "qwen2_moe": Qwen2Moe,
            "qwen3_moe": Qwen3Moe, "qwen3_next": Qwen3Next, "qwen3_5_text": Qwen35,
@@ -25,7 +26,8 @@ WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2,
            "mamba": Mamba, "falcon_mamba": Mamba, "mamba2": Mamba2, "jamba": Jamba, "kimi_linear": Kimi,
            "minimax_text_01": MiniMax, "rwkv6": Rwkv6, "rwkv7": Rwkv7,
            "mixtral": Mixtral, "smollm3": SmolLm3, "olmo2": Olmo2, "olmo3": Olmo2, "lfm2": Lfm2,
-           "gpt_oss": GptOss, "exaone4": Exaone4}
+           "gpt_oss": GptOss, "exaone4": Exaone4, "cohere2": Cohere2,
+           "granitemoehybrid": GraniteHybrid, "bamba": Bamba, "falcon_h1": FalconH1, "nemotron_h": NemotronH}
 
 
 def main():

@@ -15,6 +15,7 @@ from pathlib import Path
 import fla.models
 import torch
 import transformers
+from family_goldens.bailing import Ling
 from family_goldens.kimi import KimiLinear
 
 
@@ -25,11 +26,17 @@ def count(config):
         # Of a model that also sees, the text's part counts.
         text = {**config["text_config"], "tie_word_embeddings": config["tie_word_embeddings"]}
         return count({**text, "architectures": [name.replace("ForConditionalGeneration", "ForCausalLM")]})
+    # The code of its checkpoints; transformers has the same tensors under another name.
+    name = {"BailingMoeV3ForCausalLM": "BailingHybridForCausalLM"}.get(name, name)
+    if name == "BailingMoeLinearV2ForCausalLM":
+        # No library here has it; the forward of the goldens names the same tensors.
+        with torch.device("meta"):
+            return sum(parameter.numel() for parameter in Ling(config).parameters())
     if name == "KimiLinearForCausalLM":
         # Its code is its checkpoint's own and needs Triton; the forward of the goldens names the same tensors.
         with torch.device("meta"):
             return sum(parameter.numel() for parameter in KimiLinear(config).parameters())
-    if "attn_type_list" in config:
+    if "attn_type_list" in config and name != "MiniMaxM2ForCausalLM":
         # The code of MiniMax' checkpoints; transformers has the same tensors.
         kinds = ["linear_attention", "full_attention"]
         name = "MiniMaxForCausalLM"

@@ -1,8 +1,6 @@
 // conversion/gemma.py and src/models/gemma*.cpp of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
-#include "frontend/checkpoint/Refusal.h"
-
 using namespace effc::frontend;
 using Kind = GgufKeyKind;
 
@@ -41,33 +39,11 @@ static void describeGemma2(GgufConfig &config) {
   describeScale(config, 46);
 }
 
-/// Which layers see all keys: of each `period`, the last one.
-static void describePattern(GgufConfig &config, int64_t period) {
-  GgufMetadata &keys = config.getKeys();
-  std::string key = config.keyOf("attention.sliding_window_pattern");
-  std::vector<llvm::StringRef> kinds;
-  const GgufValue *value = keys.find(key);
-  std::optional<std::vector<bool>> listed;
-  if (value && value->isArray)
-    listed = keys.getBooleans(
-        key, uint64_t(config.getLayers() + config.getFurtherLayers()));
-  else if (auto given = keys.getInteger(key, 1, 1024))
-    period = *given;
-  for (int64_t layer = 0; layer < config.getLayers(); ++layer) {
-    bool slides = listed ? (*listed)[size_t(layer)] : (layer + 1) % period != 0;
-    // A file without a window has none in any layer.
-    kinds.push_back(slides && config.has("attention.sliding_window")
-                        ? "sliding_attention"
-                        : "full_attention");
-  }
-  config.setTexts("layer_types", kinds, key);
-}
-
 static void describeGemma3(GgufConfig &config) {
   describeHeads(config);
   describeRotary(config);
   describeScale(config, 62);
-  describePattern(config, 6);
+  describeWindowPattern(config, 6);
   config.setNumber("rope_local_base_freq", 1e4,
                    config.keyOf("rope.freq_base_swa"));
   config.copy({"rope.freq_base_swa", "rope_local_base_freq", Kind::Number});

@@ -1,6 +1,8 @@
 // conversion/llama.py, granite.py and phi.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
+#include "frontend/checkpoint/Refusal.h"
+
 using namespace effc::frontend;
 
 static void describePlain(GgufConfig &config) {
@@ -57,15 +59,34 @@ static void describePhi3(GgufConfig &config) {
     config.setInteger("sliding_window", *window, key);
 }
 
-static constexpr GgufKeyRow kGraniteKeys[] = {
-    {"attention.scale", "attention_multiplier", GgufKeyKind::Number},
-    {"embedding_scale", "embedding_multiplier", GgufKeyKind::Number},
-    {"residual_scale", "residual_multiplier", GgufKeyKind::Number},
-    {"logit_scale", "logits_scaling", GgufKeyKind::Number},
+// Granite 4 without a recurrent layer is of the same architecture. What its files
+// have beside says nothing: no layer has a state or experts, and the MLP is as wide
+// as its tensors.
+static constexpr GgufKeyRow kPlainGranite4Keys[] = {
+    {"expert_shared_feed_forward_length", "", GgufKeyKind::Known},
+    {"ssm.conv_kernel", "", GgufKeyKind::Known},
+    {"ssm.state_size", "", GgufKeyKind::Known},
+    {"ssm.group_count", "", GgufKeyKind::Known},
+    {"ssm.inner_size", "", GgufKeyKind::Known},
+    {"ssm.time_step_rank", "", GgufKeyKind::Known},
 };
+
+static void describeGranite(GgufConfig &config) {
+  describeLlama(config);
+  GgufMetadata &keys = config.getKeys();
+  for (llvm::StringRef key : {"expert_count", "expert_used_count"})
+    keys.getInteger(config.keyOf(key), 0, 0);
+  std::string turns = config.keyOf("rope.scaling.finetuned");
+  if (keys.getBoolean(turns) == false)
+    keys.report("expects " + quote(turns) +
+                " to be true, but got false: a Granite that turns nothing is "
+                "not read");
+}
+
 static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys},
-                                            kKeysOfGranite[] = {kDecoderKeys,
-                                                                kGraniteKeys};
+                                            kKeysOfGranite[] = {
+                                                kDecoderKeys, kGraniteKeys,
+                                                kPlainGranite4Keys};
 static constexpr llvm::ArrayRef<GgufTensorRow> kPairedTensors[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
 
@@ -77,7 +98,7 @@ static constexpr llvm::ArrayRef<GgufTensorRow> kOfPhi3[] = {
     kOuterTensors, kFusedTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
-    {"granite", "granite", kKeysOfGranite, kPairedTensors, describeLlama},
+    {"granite", "granite", kKeysOfGranite, kPairedTensors, describeGranite},
     {"llama", "llama", kKeys, kOfLlama, describeLlamaOrMixtral},
     {"phi3", "phi3", kKeys, kOfPhi3, describePhi3},
 };

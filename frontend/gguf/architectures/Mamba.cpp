@@ -1,8 +1,6 @@
 // conversion/mamba.py and jamba.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
-#include "frontend/checkpoint/Refusal.h"
-
 using namespace effc::frontend;
 using Kind = GgufKeyKind;
 
@@ -80,16 +78,6 @@ static constexpr GgufTensorRow kOfJamba[] = {
     {"blk.*.ffn_down_exps", "model.layers.*.feed_forward.experts.#.down_proj"},
 };
 
-/// A bias has no key: one is there or not, in any layer.
-static void describeBias(GgufConfig &config, llvm::StringRef field,
-                         llvm::StringRef tensor) {
-  bool isThere = false;
-  for (int64_t layer = 0; layer < config.getLayers() && !isThere; ++layer)
-    isThere = config.getModel().find(
-        ("blk." + llvm::Twine(layer) + "." + tensor).str());
-  config.setBoolean(field, isThere, ("blk.0." + tensor).str());
-}
-
 static void describeBiases(GgufConfig &config) {
   describeBias(config, "use_conv_bias", "ssm_conv1d.bias");
   describeBias(config, "use_bias", "ssm_in.bias");
@@ -106,16 +94,11 @@ static void describeMamba(GgufConfig &config) {
 /// Channels of each head, and how often the mixer is as wide as the model.
 static void describeMamba2(GgufConfig &config) {
   describeBiases(config);
-  GgufMetadata &keys = config.getKeys();
-  std::string innerKey = config.keyOf("ssm.inner_size"),
-              headsKey = config.keyOf("ssm.time_step_rank");
-  int64_t inner = keys.requireInteger(innerKey, 1, int64_t(1) << 24),
-          heads = keys.requireInteger(headsKey, 1, int64_t(1) << 20);
-  if (!keys.hasProblem() && inner % heads != 0)
-    keys.report("expects " + quote(innerKey) + " to be a multiple of " +
-                quote(headsKey) + " " + llvm::Twine(heads) + ", but got " +
-                llvm::Twine(inner));
-  config.setInteger("head_dim", std::max<int64_t>(inner / heads, 1), innerKey);
+  std::string innerKey = config.keyOf("ssm.inner_size");
+  int64_t head = readStateSpaceHead(config);
+  int64_t inner =
+      config.getKeys().requireInteger(innerKey, 1, int64_t(1) << 24);
+  config.setInteger("head_dim", head, innerKey);
   config.setNumber("expand", double(inner) / double(config.getWidth()),
                    innerKey);
 }
@@ -125,31 +108,13 @@ static void describeJamba(GgufConfig &config) {
   GgufMetadata &keys = config.getKeys();
   describeBias(config, "mamba_conv_bias", "ssm_conv1d.bias");
   describeBias(config, "mamba_proj_bias", "ssm_in.bias");
-  std::string innerKey = config.keyOf("ssm.inner_size"),
-              headsKey = config.keyOf("attention.head_count_kv");
-  int64_t inner = keys.requireInteger(innerKey, 1, int64_t(1) << 24);
-  if (!keys.hasProblem() && inner % config.getWidth() != 0)
-    keys.report("expects " + quote(innerKey) + " to be a multiple of " +
-                llvm::Twine(config.getWidth()) + ", but got " +
-                llvm::Twine(inner));
-  config.setInteger("mamba_expand", inner / config.getWidth(), innerKey);
-
-  llvm::SmallVector<bool> attends, routes;
-  int64_t keyHeads = 0; // of the first layer that has any
-  for (const auto &[layer, heads] : llvm::enumerate(config.getKeyHeads())) {
-    attends.push_back(heads > 0);
-    if (keyHeads == 0)
-      keyHeads = heads;
+  config.setInteger("mamba_expand", readStateSpaceExpansion(config),
+                    config.keyOf("ssm.inner_size"));
+  llvm::SmallVector<bool> attends = describeAttendingLayers(config), routes;
+  for (size_t layer = 0; layer < attends.size(); ++layer)
     routes.push_back(config.getModel().find(
         ("blk." + llvm::Twine(layer) + ".ffn_gate_inp.weight").str()));
-  }
-  for (int64_t heads : config.getKeyHeads())
-    if (heads > 0 && heads != keyHeads)
-      keys.report("expects " + quote(headsKey) +
-                  " to be the same for each layer that has any, but got " +
-                  llvm::Twine(keyHeads) + " and " + llvm::Twine(heads));
-  config.setInteger("num_key_value_heads", std::max<int64_t>(keyHeads, 1),
-                    headsKey);
+  std::string headsKey = config.keyOf("attention.head_count_kv");
   GgufPeriod period = findPeriod(config, attends, headsKey);
   config.setInteger("attn_layer_period", period.period, headsKey);
   config.setInteger("attn_layer_offset", period.offset, headsKey);

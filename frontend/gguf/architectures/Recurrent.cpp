@@ -330,17 +330,9 @@ static void describeGatedDelta(GgufConfig &config) {
     config.setNumber("partial_rotary_factor",
                      double(*turned) / double(config.getHeadWidth()),
                      turnedKey);
-  std::string innerKey = config.keyOf("ssm.inner_size"),
-              headsKey = config.keyOf("ssm.time_step_rank"),
-              kindsKey = config.keyOf("attention.recurrent_layers");
-  int64_t inner = keys.requireInteger(innerKey, 1, int64_t(1) << 24),
-          heads = keys.requireInteger(headsKey, 1, int64_t(1) << 20);
-  if (!keys.hasProblem() && inner % heads != 0)
-    keys.report("expects " + quote(innerKey) + " to be a multiple of " +
-                quote(headsKey) + " " + llvm::Twine(heads) + ", but got " +
-                llvm::Twine(inner));
-  config.setInteger("linear_value_head_dim",
-                    std::max<int64_t>(inner / heads, 1), innerKey);
+  config.setInteger("linear_value_head_dim", readStateSpaceHead(config),
+                    config.keyOf("ssm.inner_size"));
+  std::string kindsKey = config.keyOf("attention.recurrent_layers");
   if (auto recurrent = keys.getBooleans(
           kindsKey, uint64_t(config.getLayers() + config.getFurtherLayers()))) {
     std::vector<llvm::StringRef> kinds;

@@ -1,4 +1,4 @@
-// conversion/exaone.py, gpt_oss.py, lfm2.py, olmo.py and smollm3.py of llama.cpp.
+// conversion/command_r.py, exaone.py, gpt_oss.py, lfm2.py, olmo.py and smollm3.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 #include "frontend/checkpoint/Refusal.h"
@@ -116,27 +116,12 @@ static constexpr llvm::ArrayRef<GgufTensorRow> kOfLfm2[] = {kLfm2Tensors};
 static void describeLfm2(GgufConfig &config) {
   describeHeads(config);
   describeRotary(config);
-  GgufMetadata &keys = config.getKeys();
-  std::string headsKey = config.keyOf("attention.head_count_kv");
   std::vector<llvm::StringRef> kinds;
-  int64_t keyHeads = 0; // of the first layer that has any
-  bool hasBias = false;
-  for (const auto &[layer, heads] : llvm::enumerate(config.getKeyHeads())) {
-    kinds.push_back(heads > 0 ? "full_attention" : "conv");
-    if (keyHeads == 0)
-      keyHeads = heads;
-    if (heads > 0 && heads != keyHeads)
-      keys.report("expects " + quote(headsKey) +
-                  " to be the same for each layer that has any, but got " +
-                  llvm::Twine(keyHeads) + " and " + llvm::Twine(heads));
-    if (config.getModel().find(
-            ("blk." + llvm::Twine(layer) + ".shortconv.conv.bias").str()))
-      hasBias = true;
-  }
-  config.setInteger("num_key_value_heads", std::max<int64_t>(keyHeads, 1),
-                    headsKey);
-  config.setTexts("layer_types", kinds, headsKey);
-  config.setBoolean("conv_bias", hasBias, "blk.0.shortconv.conv.bias");
+  for (bool attends : describeAttendingLayers(config))
+    kinds.push_back(attends ? "full_attention" : "conv");
+  config.setTexts("layer_types", kinds,
+                  config.keyOf("attention.head_count_kv"));
+  describeBias(config, "conv_bias", "shortconv.conv.bias");
   config.setBoolean("block_auto_adjust_ff_dim", false,
                     config.keyOf("feed_forward_length"));
 }
@@ -174,7 +159,28 @@ static void describeGptOss(GgufConfig &config) {
   config.setBoolean("attention_bias", config.getModel().find(kBias), kBias);
 }
 
+//===----------------------------------------------------------------------===//
+// Cohere 2
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kCohereKeys[] = {
+    {"attention.layer_norm_epsilon", "layer_norm_eps", Kind::Number},
+    {"logit_scale", "logit_scale", Kind::Number},
+};
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfCohere[] = {kDecoderKeys,
+                                                               kCohereKeys};
+// One norm feeds attention and the MLP.
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfCohere[] = {
+    kOuterTensors, kAttentionTensors, kMlpTensors, kTwoNorms};
+
+static void describeCohere2(GgufConfig &config) {
+  describePlain(config);
+  config.copy({"attention.sliding_window", "sliding_window"});
+  describeWindowPattern(config, 4);
+}
+
 static constexpr GgufArchitecture kArchitectures[] = {
+    {"cohere2", "cohere2", kKeysOfCohere, kOfCohere, describeCohere2},
     {"exaone4", "exaone4", kKeys, kOfOlmo2, describeExaone4},
     {"gpt-oss", "gpt_oss", kKeysOfGptOss, kOfGptOss, describeGptOss},
     {"lfm2", "lfm2", kKeysOfLfm2, kOfLfm2, describeLfm2},

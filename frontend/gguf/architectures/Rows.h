@@ -52,6 +52,14 @@ inline constexpr GgufTensorRow kTwoNorms[] = {
     {"blk.*.ffn_norm", "model.layers.*.post_attention_layernorm"},
 };
 
+/// Factors of Granite, by its own names.
+inline constexpr GgufKeyRow kGraniteKeys[] = {
+    {"attention.scale", "attention_multiplier", GgufKeyKind::Number},
+    {"embedding_scale", "embedding_multiplier", GgufKeyKind::Number},
+    {"residual_scale", "residual_multiplier", GgufKeyKind::Number},
+    {"logit_scale", "logits_scaling", GgufKeyKind::Number},
+};
+
 /// Experts of Qwen, some of whose models have one that every token passes.
 inline constexpr GgufTensorRow kExpertTensors[] = {
     {"blk.*.ffn_gate_inp", "model.layers.*.mlp.gate"},
@@ -76,6 +84,27 @@ void describeHeads(GgufConfig &config);
 /// `mlp_only_layers`: those without a router.
 void describeDenseLayers(GgufConfig &config);
 
+/// `layer_types`: which layers see all keys. The file lists those with a window, or
+/// gives a period, `period` where it does not; of each the last layer has none.
+void describeWindowPattern(GgufConfig &config, int64_t period);
+
+/// Sets a boolean `field`: whether any layer has `tensor`, such as a bias, which
+/// no key says.
+void describeBias(GgufConfig &config, llvm::StringRef field,
+                  llvm::StringRef tensor);
+
+/// Which layers attend: those with heads of keys. Sets `num_key_value_heads`, and
+/// reports attending layers that differ in it.
+llvm::SmallVector<bool> describeAttendingLayers(GgufConfig &config);
+
+/// Channels of each head of a state space (`ssm.inner_size`, `ssm.time_step_rank`),
+/// at least 1; reports heads that do not share the channels evenly.
+int64_t readStateSpaceHead(GgufConfig &config);
+
+/// How often `ssm.inner_size` holds the width of the model; reports what is no
+/// multiple of it.
+int64_t readStateSpaceExpansion(GgufConfig &config);
+
 /// The layers that `holds` says are each `period`-th from `offset` on; a problem
 /// about `key` where no period says so. Layers that never hold have a period past
 /// their last.
@@ -88,7 +117,7 @@ GgufPeriod findPeriod(GgufConfig &config, llvm::ArrayRef<bool> holds,
 // One group of architectures each.
 extern const llvm::ArrayRef<GgufArchitecture> kGemmaArchitectures,
     kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures,
-    kRecurrentArchitectures, kRelativeArchitectures;
+    kRecurrentArchitectures, kRelativeArchitectures, kStateSpaceArchitectures;
 
 } // namespace effc::frontend
 

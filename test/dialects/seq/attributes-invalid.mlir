@@ -176,6 +176,18 @@
 
 // -----
 
+// DECAYS1
+// expected-error @+1 {{expects 'layer' from -1 to 23, but got -2}}
+"test.op"() {test.a = #seq.head_decays<rule = alibi, layer = -2, layers = 24>} : () -> ()
+
+// -----
+
+// DECAYS1
+// expected-error @+1 {{expects 'layer' from 0 to 0, but got -1}}
+"test.op"() {test.a = #seq.head_decays<rule = alibi, layer = -1>} : () -> ()
+
+// -----
+
 // DECAYS2
 // expected-error @+1 {{expects no 'layers' for 'retention', but got 24}}
 "test.op"() {test.a = #seq.head_decays<rule = retention, layers = 24>} : () -> ()

@@ -50,6 +50,8 @@
                             original_context = 8192, low = 1.0 : f64, high = 4.0 : f64>} : () -> ()
 // CHECK: test.decays = #seq.head_decays<rule = alibi, layer = 3, layers = 24>
 "test.op"() {test.decays = #seq.head_decays<rule = alibi, layer = 3, layers = 24>} : () -> ()
+// CHECK: test.decays = #seq.head_decays<rule = alibi, layer = -1, layers = 24>
+"test.op"() {test.decays = #seq.head_decays<rule = alibi, layer = -1, layers = 24>} : () -> ()
 // CHECK: test.slopes = #seq.head_decays<rule = alibi, negated = true>
 "test.op"() {test.slopes = #seq.head_decays<rule = alibi, negated = true>} : () -> ()
 // CHECK: test.form = #seq.form<kind = chunkwise, chunk = 64>

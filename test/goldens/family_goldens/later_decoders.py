@@ -1,6 +1,6 @@
 """Cases of transformers' decoders of 2025 and 2026 whose experts, windows or heads differ from Llama's
 (release 5.24): gpt-oss, Granite with windows, Ministral 3,
-Gemma 4."""
+Gemma 4, MiniMax-M2."""
 
 import torch
 
@@ -161,4 +161,31 @@ CASES += [
         **GEMMA4, "num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"],
         "hidden_size_per_layer_input": 0}, config_class="Gemma4TextConfig", draw=GEMMA4_DRAW, embedding=0.3,
          rewrite=gemma4_beside_sight, rename=lambda name: name.replace("model.", "model.language_model.", 1)),
+]
+
+
+def m2_as_released(config):
+    """The keys of released files."""
+    rope = config.pop("rope_parameters")
+    share = rope.pop("partial_rotary_factor")
+    return {**config, "rope_theta": rope["rope_theta"], "rotary_dim": int(share * config["head_dim"]),
+            "attn_type_list": [1] * config["num_hidden_layers"], "layernorm_full_attention_beta": 1.0,
+            "layernorm_linear_attention_beta": 1.0, "layernorm_mlp_beta": 1.0, "mlp_intermediate_size": 40,
+            "mtp_transformer_layers": 1, "num_mtp_modules": 3, "use_mtp": True, "qk_norm_type": "per_layer",
+            "scoring_func": "sigmoid", "shared_intermediate_size": 0, "shared_moe_mode": "sigmoid",
+            "sliding_window": None, "use_qk_norm": True, "use_routing_bias": True,
+            "auto_map": {"AutoConfig": "configuration_minimax_m2.MiniMaxM2Config",
+                         "AutoModelForCausalLM": "modeling_minimax_m2.MiniMaxM2ForCausalLM"}}
+
+
+M2 = {**LLAMA, "hidden_size": 20, "intermediate_size": 10, "num_local_experts": 5, "num_experts_per_tok": 2}
+M2_DRAW = {r"e_score_correction_bias$": (0.0, 0.4)}
+CASES += [
+    case("minimax_m2", "plain", "MiniMaxM2", M2, draw=M2_DRAW),
+    # One expert, whose weight is its share of itself.
+    case("minimax_m2", "released_tied_bf16", "MiniMaxM2", {
+        **M2, "hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 10,
+        "num_experts_per_tok": 1, "tie_word_embeddings": True, "rope_parameters": {
+            "rope_type": "default", "rope_theta": 300.0, "partial_rotary_factor": 0.6}},
+         draw=M2_DRAW, dtype="bf16", embedding=0.3, rewrite=m2_as_released),
 ]

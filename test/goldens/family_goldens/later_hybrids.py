@@ -1,17 +1,23 @@
 """More cases of transformers' hybrids of 2025 and 2026 (release 5.24): OLMo Hybrid, LFM3, Zamba2,
-Lara 4 Mini."""
+Lara 4 Mini, Ling 3; and Nemotron-H's experts in groups."""
+
+import inspect
 
 import torch
+from transformers.models.bailing_hybrid import modeling_bailing_hybrid
 from transformers.models.lara_mini import modeling_lara_mini
 from transformers.models.lfm3 import modeling_lfm3
 from transformers.models.olmo_hybrid import modeling_olmo_hybrid
 from transformers.models.zamba2 import modeling_zamba2
 
-from .hybrids import LFM2_DRAW, in_torch
+from .hybrids import LFM2_DRAW, NEMOTRON_DRAW, NEMOTRON_MOE, in_torch
 from .public import case
 
 for library in (modeling_lara_mini, modeling_lfm3, modeling_olmo_hybrid, modeling_zamba2):
     in_torch(library)
+for name in ("chunk_kimi_delta_attention", "recurrent_kimi_delta_attention", "causal_conv1d_fn",
+             "causal_conv1d_update"):
+    setattr(modeling_bailing_hybrid, name, inspect.unwrap(getattr(modeling_bailing_hybrid, name)))
 
 
 def taps_as_released(tensors):
@@ -103,4 +109,47 @@ CASES += [
         "layer_types": ["sliding_attention", "linear_attention"],
         "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}, draw=OLMO_DRAW, dtype="bf16",
          converted=False),
+]
+
+
+def bailing_as_released(config):
+    """The keys of released files, of which some say nothing. Theirs are heads of the delta rule."""
+    for key in ("layer_types", "mlp_layer_types", "linear_num_heads", "linear_conv_kernel_dim", "pretraining_tp"):
+        del config[key]
+    width = config.pop("linear_head_dim")
+    for saved, released in (("num_expert_group", "n_group"), ("num_experts_per_token", "num_experts_per_tok"),
+                            ("moe_renormalize", "norm_topk_prob"), ("model_max_length", "max_position_embeddings")):
+        config[released] = config.pop(saved)
+    config["rope_parameters"]["partial_rotary_factor"] = 0.5
+    turned = config["qk_rope_head_dim"]
+    return {**config, "architectures": ["BailingMoeV3ForCausalLM"], "head_dim": width, "rotary_dim": turned,
+            "auto_map": {"AutoConfig": "configuration_bailing_moe_v3.BailingMoeV3Config",
+                         "AutoModelForCausalLM": "modeling_bailing_moe_v3.BailingMoeV3ForCausalLM"},
+            "embedding_dropout": 0.0, "output_dropout": 0.0, "expert_swiglu_limit_list": None,
+            "share_expert_swiglu_limit_list": None, "gated_attention_proj_granularity_type": "head_wise",
+            "group_norm_size": 1, "linear_silu": True, "max_window_layers": 20, "moe_router_enable_expert_bias": True,
+            "moe_shared_expert_intermediate_size": config["moe_intermediate_size"], "mtp_use_kda": False,
+            "no_kda_lora": True, "num_kv_heads_for_linear_attn": 0, "partial_rotary_factor": 0.5,
+            "rope_interleave": True, "router_dtype": "fp32", "scale_router_input": False,
+            "score_function": "sigmoid", "scoring_func": "sigmoid", "seq_aux": True, "topk_method": "noaux_tc",
+            "up_proj_norm": False, "use_bias": False, "use_kda_lora": False, "use_mla_nope": False,
+            "use_nGPT": False, "use_qk_norm": True, "use_qkv_bias": False, "value_norm": False}
+
+
+BAILING = dict(vocab_size=53, hidden_size=20, intermediate_size=28, moe_intermediate_size=6, num_hidden_layers=2,
+               num_attention_heads=3, num_key_value_heads=3, kv_lora_rank=8, qk_nope_head_dim=6, qk_rope_head_dim=4,
+               v_head_dim=7, head_dim=8, num_local_experts=6, num_experts_per_tok=3, n_group=3, topk_group=2,
+               first_k_dense_replace=1, layer_group_size=2, max_position_embeddings=64)
+BAILING_DRAW = {r"A_log$": (0.0, 0.7), r"dt_bias$": (0.0, 1.0), r"conv1d\.weight$": (0.1, 0.5),
+                r"e_score_correction_bias$": (0.0, 0.4)}
+CASES += [
+    case("bailing_hybrid", "bounded", "BailingHybrid", BAILING, draw=BAILING_DRAW),
+    case("bailing_hybrid", "released_bf16", "BailingHybrid", {
+        **BAILING, "hidden_size": 24, "q_lora_rank": 9, "kda_safe_gate": False, "short_conv_kernel_size": 3,
+        "n_shared_experts": 2, "num_local_experts": 8, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2,
+        "norm_topk_prob": False, "rms_norm_eps": 1e-5, "rope_theta": 300.0}, draw=BAILING_DRAW, dtype="bf16",
+         rewrite=bailing_as_released, buffers={"model.layers.2.eh_proj.weight": (4, 3)}),
+    case("nemotron_h", "groups", "NemotronH", {
+        **NEMOTRON_MOE, "n_routed_experts": 8, "n_group": 4, "topk_group": 2, "num_experts_per_tok": 3,
+        "layers_block_type": ["full_attention", "moe"]}, draw=NEMOTRON_DRAW),
 ]

@@ -83,10 +83,9 @@ TEST_F(KimiLinearTest, SharesLayersOut) {
 TEST_F(KimiLinearTest, RefusesWhatItDoesNotHave) {
   EXPECT_EQ(importWith("mla_use_nope", false),
             "config.json: expects 'mla_use_nope' to be true, but got false");
-  EXPECT_EQ(importWith("num_expert_group", 2),
-            "config.json: expects 'num_expert_group' to be 1, but got 2");
   EXPECT_EQ(importWith("topk_group", 3),
-            "config.json: expects 'topk_group' to be 1, but got 3");
+            "config.json: expects 'topk_group' up to 'num_expert_group' 1, but "
+            "got 3");
   EXPECT_EQ(importWith("num_experts_per_token", 7),
             "config.json: expects 'num_experts_per_token' up to 'num_experts' "
             "6, but got 7");
@@ -110,6 +109,21 @@ TEST_F(KimiLinearTest, RefusesWhatItDoesNotHave) {
 }
 
 // Without experts, and with all of a layer's, which the router still weighs.
+// Six experts, of which a token takes two.
+TEST_F(KimiLinearTest, HasExpertsInGroups) {
+  EXPECT_EQ(importWith("num_expert_group", 2), "success");
+  EXPECT_EQ(importWith("num_expert_group", nullptr), "success");
+  for (int groups : {4, 6})
+    EXPECT_EQ(importWith("num_expert_group", groups),
+              "config.json: expects 'num_expert_group' to share the experts "
+              "evenly, two or more in each, but got " +
+                  std::to_string(groups) + " for 6");
+  config["num_experts_per_token"] = 4;
+  EXPECT_EQ(importWith("num_expert_group", 2),
+            "config.json: expects a token to take its experts from "
+            "'topk_group' groups, but got 4 of 1 * 3");
+}
+
 TEST_F(KimiLinearTest, HasExpertsOrNone) {
   EXPECT_EQ(importWith("num_experts", nullptr), "success");
   EXPECT_EQ(importWith("num_experts_per_token", 6), "success");

@@ -15,13 +15,20 @@ static json readPublished() {
       std::ifstream(EFFC_GOLDENS "/configs/published/released.json"));
 }
 
-/// Of the tensors that the model reads, each once.
+/// Of the tensors that the model reads, each once. A weight may repeat their
+/// numbers.
 static int64_t countParameters(mlir::ModuleOp module) {
   int64_t count = 0;
-  for (auto weight : module.getOps<effc::seq::WeightOp>())
-    if (!weight.getComputed())
-      count +=
-          llvm::cast<mlir::RankedTensorType>(weight.getType()).getNumElements();
+  for (auto weight : module.getOps<effc::seq::WeightOp>()) {
+    if (weight.getComputed())
+      continue;
+    auto type = llvm::cast<mlir::RankedTensorType>(weight.getType());
+    effc::seq::DerivationAttr derived = weight.getDerivedAttr();
+    bool repeats =
+        derived && derived.getRule() == effc::seq::DerivationRule::Repeated;
+    count += repeats ? mlir::ShapedType::getNumElements(*weight.getStored())
+                     : type.getNumElements();
+  }
   return count;
 }
 

@@ -1,12 +1,22 @@
 // Elementwise ops that no other kernel could take in. An item is one row of the
 // last dimension, or a part of a long one; where only one of the dimensions after
-// the first has several elements, that is the row. Floor: bytes of the operands.
+// the first has several elements, that is the row, unless an operand is a column,
+// whose elements lie apart. Floor: bytes of the operands.
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace effc;
+
+/// Whether `op` takes one column of rows that have more.
+static bool takesColumn(Operation &op) {
+  auto slice = dyn_cast<seq::SliceOp>(op);
+  if (!slice || slice.getSize() != 1)
+    return false;
+  auto type = cast<RankedTensorType>(slice.getX().getType());
+  return slice.getAxis() == type.getRank() - 1 && type.getShape().back() != 1;
+}
 
 LogicalResult effc::buildElementwise(KernelBuilder &k) {
   Operation &first = *llvm::find_if(k.getSourceBody(), [](Operation &op) {
@@ -20,7 +30,9 @@ LogicalResult effc::buildElementwise(KernelBuilder &k) {
     width *= size;
   }
   int64_t rows = 1; // of each token
-  if (llvm::count_if(sizes, [](int64_t size) { return size != 1; }) > 1) {
+  if (llvm::count_if(sizes, [](int64_t size) { return size != 1; }) > 1 ||
+      (sizes.size() > 2 && sizes.back() == 1 &&
+       llvm::any_of(k.getSourceBody(), takesColumn))) {
     rows = width / sizes.back();
     width = sizes.back();
   }

@@ -70,3 +70,29 @@ func.func @decode_3(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6x
   return %out : tensor<?x6xf32>
 }
 }
+
+// -----
+
+// A column of a tensor of rank 3 has its elements apart, which no row may: an item is
+// one of them.
+
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+seq.weight @table source("table") : tensor<11x8xf32>
+
+// CHECK-LABEL: tile.kernel @elementwise_1(
+// CHECK-SAME: items(#tile.items<rows, tile = 1, times = 4>)
+// CHECK: tile.load %{{.*}} sizes [1, 1, 1]
+// CHECK: tile.store %{{.*}} sizes [1, 1, 1]
+func.func @decode_3(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x4xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {
+  %table = seq.parameter @table : tensor<11x8xf32>
+  %e = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x8xf32>) -> tensor<?x8xf32>
+  %pairs = seq.reshape %e : tensor<?x8xf32> -> tensor<?x4x2xf32>
+  %a = seq.slice %pairs {axis = 2 : i64, offset = 0 : i64, size = 1 : i64} : tensor<?x4x2xf32> -> tensor<?x4x1xf32>
+  %b = seq.slice %pairs {axis = 2 : i64, offset = 1 : i64, size = 1 : i64} : tensor<?x4x2xf32> -> tensor<?x4x1xf32>
+  %sum = seq.add %a, %b : tensor<?x4x1xf32>
+  %y = seq.reshape %sum : tensor<?x4x1xf32> -> tensor<?x4xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x4xf32>, tensor<?xi32>) -> tensor<?x4xf32>
+  return %out : tensor<?x4xf32>
+}
+}

@@ -222,7 +222,7 @@ TEST_F(AdaptedGgufTest, Refusals) {
   std::string unknown =
       refusal(GgufBuilder().text("general.architecture", "clip"));
   EXPECT_EQ(unknown.find("m.gguf: architecture 'clip' is not supported; "
-                         "supported: exaone4, gemma2, gemma3, "),
+                         "supported: cohere2, exaone4, falcon-h1, "),
             0u)
       << unknown;
   EXPECT_EQ(
@@ -409,4 +409,63 @@ TEST_F(AdaptedGgufTest, PeriodsOfJamba) {
       refusal(jamba({0, 1, 0, 2})),
       "m.gguf: expects 'jamba.attention.head_count_kv' to be the same for "
       "each layer that has any, but got 1 and 2");
+}
+
+// Queries and keys turn unless a key that speaks of training says otherwise.
+TEST_F(AdaptedGgufTest, SwitchesOfGranite4) {
+  auto granite = [] {
+    return GgufBuilder()
+        .text("general.architecture", "granitehybrid")
+        .number("granitehybrid.block_count", 2)
+        .number("granitehybrid.embedding_length", 6)
+        .number("granitehybrid.feed_forward_length", 9)
+        .number("granitehybrid.ssm.inner_size", 12)
+        .number("granitehybrid.ssm.time_step_rank", 3)
+        .number("granitehybrid.attention.head_count", 2)
+        .number("granitehybrid.attention.key_length", 4)
+        .array<int32_t>("granitehybrid.attention.head_count_kv", Type::I32,
+                        {0, 1})
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+  };
+  AdaptedGguf adapted = llvm::cantFail(adapt(granite()));
+  EXPECT_EQ(field(adapted, "position_embedding_type"), "\"rope\"");
+  EXPECT_EQ(field(adapted, "attention_multiplier"), "0.5");
+  EXPECT_EQ(field(adapted, "shared_intermediate_size"), "9");
+  EXPECT_EQ(field(adapted, "mamba_d_head"), "4");
+  EXPECT_EQ(field(adapted, "mamba_expand"), "2");
+  AdaptedGguf still = llvm::cantFail(
+      adapt(granite()
+                .flag("granitehybrid.rope.scaling.finetuned", false)
+                .real("granitehybrid.rope.freq_base", 500)
+                .number("granitehybrid.expert_count", 4)
+                .number("granitehybrid.expert_shared_feed_forward_length", 7)));
+  EXPECT_EQ(field(still, "position_embedding_type"), "\"nope\"");
+  EXPECT_EQ(field(still, "rope_theta"), "none");
+  EXPECT_EQ(field(still, "intermediate_size"), "9");
+  EXPECT_EQ(field(still, "shared_intermediate_size"), "7");
+}
+
+// The head's factor is in no key, and that of the table of embeddings is another.
+TEST_F(AdaptedGgufTest, TiedHeadsOfFalconH1) {
+  auto falcon = [] {
+    return GgufBuilder()
+        .text("general.architecture", "falcon-h1")
+        .number("falcon-h1.block_count", 1)
+        .number("falcon-h1.embedding_length", 6)
+        .number("falcon-h1.ssm.inner_size", 12)
+        .number("falcon-h1.ssm.time_step_rank", 3)
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+  };
+  AdaptedGguf adapted = llvm::cantFail(
+      adapt(falcon()
+                .floats("output.weight", {6, 5}, numbers(30))
+                .floats("blk.0.ssm_norm.weight", {6, 2}, numbers(12))));
+  EXPECT_EQ(field(adapted, "mamba_rms_norm"), "true");
+  EXPECT_EQ(field(adapted, "mamba_norm_before_gate"), "false");
+  EXPECT_EQ(field(adapted, "mamba_conv_bias"), "false");
+  EXPECT_EQ(floatsOf(adapted, "model.layers.0.mamba.norm.weight"), numbers(12));
+  EXPECT_EQ(refusal(falcon()),
+            "m.gguf: lacks tensor 'output.weight': the file does not say by "
+            "which factor the head differs from the table of embeddings; "
+            "compile the checkpoint that it was made from");
 }
