@@ -137,6 +137,7 @@ llvm::Error Compilation::import() {
   importOptions.tokenizerFrom = options.tokenizerFrom;
   importOptions.maxContext = options.pipeline.maxContext;
   importOptions.weightsType = options.weightsType;
+  importOptions.importance = options.importance;
   importOptions.ungroupedNorm = options.ungroupedNorm;
   importOptions.streamed = {options.sinks, options.window};
   importOptions.allow = options.allow;
@@ -294,7 +295,12 @@ llvm::Error Compilation::writeArtifact() {
     };
   llvm::Error error = codegen::writeArtifact(
       options.output, contents,
-      [&](seq::WeightOp weight) { return weights.read(weight); },
+      [&](seq::WeightOp weight) {
+        auto tensor = weights.read(weight);
+        if (tensor)
+          tensor->importance = model.importance.of(weight.getSymName());
+        return tensor;
+      },
       events.weights,
       [&](StringRef written) {
         if (model.checkpoint)

@@ -44,7 +44,7 @@ std::vector<std::string> namesOf(llvm::ArrayRef<const Target *> targets) {
 /// parse().
 struct Arguments {
   std::string model, output, weightsFrom, tokenizerFrom, weightsType,
-      stateDtype = "f32", products = "exact";
+      importance, stateDtype = "f32", products = "exact";
   std::vector<std::string> targets = namesOf(defaultTargets(Products::Exact));
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
@@ -138,6 +138,13 @@ void declareNumbers(CLI::App &app, Arguments &a) {
                              text + "'";
           },
           "{" + llvm::join(weightTypes(), ",") + "}"));
+  app.add_option("--importance", a.importance,
+                 "How much each input of each matrix counts where weights are "
+                 "rounded (--weights-type): a file that llama-imatrix has "
+                 "written, as GGUF or in the older form. --report-weights then "
+                 "shows errors by it too")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   app.add_option("--state-dtype", a.stateDtype,
                  "Type of a sequence's keys, values and matrix states; 16 bits "
                  "halve their memory. Keys and values are rounded when a token "
@@ -374,6 +381,14 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;
   options.weightsType = a.weightsType;
+  if (!a.importance.empty() && a.weightsType.empty())
+    return "--importance says how weights are rounded, but nothing rounds "
+           "them: "
+           "expects --weights-type too, such as q4_k_m";
+  if (!a.importance.empty() && a.weights == "none")
+    return "--importance says how weights are rounded, but --weights none "
+           "writes none";
+  options.importance = a.importance;
   options.ungroupedNorm = a.ungroupedNorm;
   options.hidden = a.hidden;
   options.allow = a.allow;
