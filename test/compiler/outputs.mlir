@@ -57,6 +57,14 @@
 // UNSTABLE-NEXT: note: no fallback without bit stability, which is the default (--no-bit-stable)
 // RUN: not test -e %t/none.effc
 // RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --no-bit-stable --werror=fallback
+// Nor are they where these bits are asked for by name; keys and values are rounded when
+// they are made, but on a GPU where a call ends.
+// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype bf16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE
+// STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16 for host: state 'layers.0.ssd' is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
+// RUN: effc-compile %goldens/families/gemma3/text_linear -o %t/out.effc --state-dtype f16 --bit-stable --werror=fallback
+// RUN: not effc-compile %goldens/families/gemma3/text_linear -o %t/none.effc --target host,sm_80 --state-dtype f16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE-GPU
+// STABLE-GPU: effc: error: --bit-stable cannot hold with --state-dtype f16 for sm_80: state '{{.*}}' is rounded where a call ends
+// RUN: not test -e %t/none.effc
 
 // A longest context says nothing about states of a fixed size, and is recorded.
 // RUN: effc-compile %t/model -o %t/out.effc --max-context 4099 --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=CONTEXT

@@ -235,8 +235,8 @@ void declareChoices(CLI::App &app, Arguments &a) {
   a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
       "Give the same bits for every batch, cutting of prompts and thread count "
-      "(default on the host; given up, with a remark, where --state-dtype is "
-      "bf16)");
+      "(default on the host; given up, with a remark, where --state-dtype "
+      "rounds matrix states)");
   app.add_option("--force-form", a.forceForm,
                  "Form of every mixer in prefill: step, quadratic, scan or "
                  "chunkwise[:C]")
@@ -370,11 +370,6 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (llvm::is_contained(a.bitStableFlag->results(), "true") &&
       llvm::is_contained(a.bitStableFlag->results(), "false"))
     return "expects one of --bit-stable and --no-bit-stable, but got both";
-  if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype != "f32")
-    return "--bit-stable cannot hold with --state-dtype " + a.stateDtype +
-           ": a state is "
-           "rounded where a call ends, so that results depend on how prompts "
-           "are cut and packed";
   if (std::string wrong = checkLibrary(a, options); !wrong.empty())
     return wrong;
   options.model = a.model;
