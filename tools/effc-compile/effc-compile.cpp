@@ -150,9 +150,10 @@ void declareNumbers(CLI::App &app, Arguments &a) {
                  "halve their memory. Keys and values are rounded when a token "
                  "is made (on GPUs where a call ends), matrix states where a "
                  "call ends, so that results may then differ slightly with "
-                 "batching")
+                 "batching. int8: keys and values alone, on the host, with a "
+                 "scale for each head and token")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"f32", "bf16", "f16"}))
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "int8"}))
       ->capture_default_str();
   app.add_option(
          "--products", a.products,
@@ -416,9 +417,14 @@ std::string parse(const Arguments &a, CompileOptions &options) {
                                       a.prefillRows.end());
   options.pipeline.decodeRows = decodeRowsFor(a.maxBatch);
   options.pipeline.maxContext = a.maxContext;
-  options.pipeline.stateStorage = a.stateDtype == "bf16"  ? StateStorage::BF16
-                                  : a.stateDtype == "f16" ? StateStorage::F16
-                                                          : StateStorage::F32;
+  options.pipeline.stateStorage = *findStateStorage(a.stateDtype);
+  for (const Target *target : options.targets)
+    if (options.pipeline.stateStorage == StateStorage::Int8 &&
+        target->device != tile::Device::Host)
+      return "--state-dtype int8 is for the host alone, but got " +
+             target->name.str() +
+             ": expects f16 or bf16 for GPUs, or a file of its own for the "
+             "host";
   options.pipeline.products = *findProducts(a.products);
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;
