@@ -46,7 +46,8 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
           return complainOfCarriers(argument, name.getValue());
         }
         int64_t offset = llvm::alignTo(end, alignment);
-        RankedTensorType stored = storedType(*state);
+        RankedTensorType stored =
+            storedType(*state, argument.use_begin()->getOwner());
         if (stored != state->type)
           remarkRounding(argument.getLoc(), name.getValue(), stored,
                          state->kind);
@@ -102,6 +103,11 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     if (kind != seq::StateKind::Matrix &&
         (!target || target.getDevice() == tile::Device::Host)) {
       remark << "state '" << name << "' is stored as " << typeText(stored)
+             << (matrixType == StateStorage::Int8 &&
+                         stored.getElementType().isF16()
+                     ? ", not in 8 bits, since values are a part of its rows "
+                       "or these are too long"
+                     : "")
              << ": what a token adds is rounded when it is made, wherever "
                 "prompts are cut";
       return;
@@ -127,27 +133,43 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     return text;
   }
 
+  // Whether values are a part of the rows of keys: what is read of such a row does not
+  // say its scale.
+  static bool hasValuesAmongKeys(Operation *op) {
+    auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<int64_t> rows;
+    for (const seq::StateDescriptor &state :
+         cast<seq::StatefulOpInterface>(op).getStates())
+      if (state.kind != seq::StateKind::Matrix && state.type.getRank() == 3)
+        rows.push_back(state.type.getShape().back());
+    return result && llvm::none_of(rows, [&](int64_t channels) {
+             return channels == result.getShape().back();
+           });
+  }
+
   // Rows of a head's numbers for each token; a number for each stays as it is.
-  Type eightBitsFor(const seq::StateDescriptor &state) {
+  Type eightBitsFor(const seq::StateDescriptor &state, Operation *op) {
     constexpr int64_t kMostElements = 1024; // of a block
     ArrayRef<int64_t> shape = state.type.getShape();
-    if (state.kind == seq::StateKind::Matrix || shape.size() != 3 ||
-        shape.back() > kMostElements)
+    if (state.kind == seq::StateKind::Matrix || shape.size() != 3)
       return {};
+    if (shape.back() > kMostElements || hasValuesAmongKeys(op))
+      return Float16Type::get(&getContext());
     return storage::GroupedCodes{storage::GroupedCodes::Codes::Integers, 8,
                                  shape.back(), storage::FieldKind::Single}
         .describe(&getContext());
   }
 
   // Tails hold inputs of a few tokens: small, and exact as they are.
-  RankedTensorType storedType(const seq::StateDescriptor &state) {
+  RankedTensorType storedType(const seq::StateDescriptor &state,
+                              Operation *op) {
     bool large = state.kind == seq::StateKind::Matrix ||
                  state.kind == seq::StateKind::Window ||
                  state.kind == seq::StateKind::Growing;
     if (!large || matrixType == StateStorage::F32)
       return state.type;
     if (matrixType == StateStorage::Int8) {
-      Type element = eightBitsFor(state);
+      Type element = eightBitsFor(state, op);
       return element ? RankedTensorType::get(state.type.getShape(), element)
                      : state.type;
     }
