@@ -96,15 +96,14 @@ static const CanonicalOption kOptions[] = {
      }},
     {"--state-dtype",
      [](const CompileOptions &o) {
-       return std::string(o.pipeline.stateStorage == StateStorage::BF16 ? "bf16"
-                          : o.pipeline.stateStorage == StateStorage::F16 ? "f16"
-                                                                         : "");
+       return o.pipeline.stateStorage == StateStorage::F32
+                  ? std::string()
+                  : nameOf(o.pipeline.stateStorage).str();
      },
      [](StringRef value, CompileOptions &o) {
-       o.pipeline.stateStorage = value == "bf16"  ? StateStorage::BF16
-                                 : value == "f16" ? StateStorage::F16
-                                                  : StateStorage::F32;
-       return value == "f32" || value == "bf16" || value == "f16";
+       auto storage = findStateStorage(value);
+       o.pipeline.stateStorage = storage.value_or(StateStorage::F32);
+       return storage.has_value();
      }},
     {"--products",
      [](const CompileOptions &o) {

@@ -137,6 +137,7 @@ llvm::Error Compilation::import() {
   importOptions.tokenizerFrom = options.tokenizerFrom;
   importOptions.maxContext = options.pipeline.maxContext;
   importOptions.weightsType = options.weightsType;
+  importOptions.importance = options.importance;
   importOptions.ungroupedNorm = options.ungroupedNorm;
   importOptions.streamed = {options.sinks, options.window};
   importOptions.allow = options.allow;
@@ -294,7 +295,12 @@ llvm::Error Compilation::writeArtifact() {
     };
   llvm::Error error = codegen::writeArtifact(
       options.output, contents,
-      [&](seq::WeightOp weight) { return weights.read(weight); },
+      [&](seq::WeightOp weight) {
+        auto tensor = weights.read(weight);
+        if (tensor)
+          tensor->importance = model.importance.of(weight.getSymName());
+        return tensor;
+      },
       events.weights,
       [&](StringRef written) {
         if (model.checkpoint)
@@ -420,6 +426,26 @@ llvm::Error Compilation::runUntil(Phase last) {
   return llvm::Error::success();
 }
 
+// Where the same bits are asked for by name, no state may be rounded where a call ends:
+// on the host keys and values are rounded when a token is made.
+static llvm::Error checkStableStates(ModuleOp module, const Target &target) {
+  auto layout = module->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
+  if (!layout)
+    return llvm::Error::success();
+  for (seq::StateAttr state : layout.getStates()) {
+    auto stored = storage::Storage::get(state.getType().getElementType());
+    bool isOfTokens = state.getKind() != seq::StateKind::Matrix;
+    if (stored.isF32() || (isOfTokens && target.device == tile::Device::Host))
+      continue;
+    return llvm::createStringError(
+        "--bit-stable cannot hold with --state-dtype " + stored.name() +
+        " for " + target.name + ": state '" + state.getName() +
+        "' is rounded where a call ends, so that results depend on how prompts "
+        "are cut and packed");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   PipelineOptions pipeline = options.pipeline;
   pipeline.target = lowering.target;
@@ -442,6 +468,10 @@ llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
       return error;
     if (llvm::Error error = dump(lowering, info.phase))
       return error;
+    if (info.phase == Phase::Seq && pipeline.bitStableOnGpu)
+      if (llvm::Error error =
+              checkStableStates(*lowering.module, *lowering.target))
+        return error;
     if (info.phase == Phase::Plan && failed(checkPlanSizes(*lowering.module)))
       return diagnostics.takeError("the plan is too large");
     if (info.phase == last)

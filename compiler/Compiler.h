@@ -36,6 +36,9 @@ struct CompileOptions {
   /// How matrices of weights are stored (frontend/WeightTypes.h); empty: as the
   /// checkpoint has them.
   std::string weightsType;
+  /// A file of importances by which matrices are rounded to that type (frontend/Import.h);
+  /// empty: none. It is among the sources of an artifact.
+  std::string importance;
   /// Where weights go; None: the checkpoint need not have any.
   codegen::WeightsMode weights = codegen::WeightsMode::Embed;
   /// Gated norms take one mean over all channels (frontend/Import.h).

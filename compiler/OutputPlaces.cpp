@@ -78,6 +78,8 @@ Error effc::checkOutputPlaces(const CompileOptions &options,
     folders.push_back(options.tokenizerFrom);
   for (const std::string &folder : folders)
     addFilesOf(folder, files);
+  if (!options.importance.empty())
+    files.push_back(options.importance);
   // The modules that are gone on from are what is compiled.
   if (options.compileFrom)
     for (const Target *target : options.targets)

@@ -49,6 +49,23 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   return target;
 }
 
+static constexpr std::pair<StateStorage, llvm::StringLiteral> kStateStorages[] =
+    {{StateStorage::F32, "f32"},
+     {StateStorage::BF16, "bf16"},
+     {StateStorage::F16, "f16"},
+     {StateStorage::Int8, "int8"}};
+
+std::optional<StateStorage> effc::findStateStorage(llvm::StringRef name) {
+  for (auto [storage, known] : kStateStorages)
+    if (known == name)
+      return storage;
+  return std::nullopt;
+}
+
+llvm::StringRef effc::nameOf(StateStorage storage) {
+  return kStateStorages[size_t(storage)].second;
+}
+
 static void addSeq(OpPassManager &passes, const PipelineOptions &options,
                    const PhaseTarget &target) {
   passes.addPass(createApplyMatricesPass());

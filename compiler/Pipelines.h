@@ -11,6 +11,10 @@
 
 namespace effc {
 
+/// "f32", "bf16", "f16" or "int8"; none for other names.
+std::optional<StateStorage> findStateStorage(llvm::StringRef name);
+llvm::StringRef nameOf(StateStorage storage);
+
 /// The options that shape the passes.
 struct PipelineOptions {
   llvm::SmallVector<int64_t> prefillRows = {16, 64, 256};

@@ -17,8 +17,9 @@ public:
            const codegen::WeightLoss &loss);
 
   /// A line for each matrix and one for all: bits an element takes, the relative
-  /// error in L2, the largest error over the root mean square of the matrix, and its
-  /// share of all squared errors. Empty where there is no matrix.
+  /// error in L2, the same by the importance of columns where any is known ("-" for
+  /// a matrix without), the largest error over the root mean square of the matrix, and
+  /// its share of all squared errors. Empty where there is no matrix.
   std::string table() const;
 
 private:

@@ -90,6 +90,7 @@ public:
     model.remarks = std::move(gguf.remarks);
     model.checkpoint = std::move(gguf.checkpoint);
     stored = gguf.form;
+    isGguf = true;
     // Files beside it are not the model's.
     generationDirectory = "";
     Remarks ofFamily;
@@ -117,6 +118,9 @@ public:
     if (!options.weightsType.empty())
       return refuse("a module states the types of its weights: no other type "
                     "can be given");
+    if (!options.importance.empty())
+      return refuse("a module states the types of its weights: importance "
+                    "changes none of them (--importance)");
     if (!options.allow.empty())
       return refuse("a module has no 'config.json' of which a key could be "
                     "allowed");
@@ -165,6 +169,7 @@ private:
     if (!parsed)
       return parsed.takeError();
     types = std::move(*parsed);
+    types->heedImportance(!options.importance.empty());
     return llvm::Error::success();
   }
 
@@ -256,7 +261,21 @@ private:
                                std::to_string(input.widestKept)) +
                     " (--window)");
     model.module = std::move(*module);
-    return llvm::Error::success();
+    return findImportance();
+  }
+
+  llvm::Error findImportance() {
+    if (options.importance.empty())
+      return llvm::Error::success();
+    auto file = ImportanceFile::open(options.importance);
+    if (!file)
+      return file.takeError();
+    auto found = WeightImportance::find(*file, *model.module, modelType, isGguf,
+                                        model.remarks);
+    if (!found)
+      return found.takeError();
+    model.importance = std::move(*found);
+    return addSource(options.importance, file->getName());
   }
 
   /// How all matrices are stored where the configuration's word stands for them;
@@ -490,6 +509,7 @@ private:
   std::optional<WeightTypes> types;
   int64_t vocabulary = 0;
   std::string modelType, tokenizerClass; // of config.json
+  bool isGguf = false;
   StoredForm stored;
   /// Where generation_config.json may lie; "": nowhere; none: in the checkpoint.
   std::optional<std::string> generationDirectory;

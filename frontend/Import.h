@@ -5,6 +5,7 @@
 #include "frontend/Generation.h"
 #include "frontend/checkpoint/Checkpoint.h"
 #include "frontend/families/Family.h"
+#include "frontend/importance/WeightImportance.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -18,6 +19,9 @@ struct ImportOptions {
   /// has each, or, without weights, as config.json says. A `.mlir` file has its
   /// types already, so it takes none.
   std::string weightsType;
+  /// A file that says how much each column of matrices counts where they are rounded
+  /// to `weightsType` (importance/ImportanceFile.h); empty: none.
+  std::string importance;
   /// ShapesOnly: a checkpoint directory need not have weights.
   WeightsNeeded weights = WeightsNeeded::Yes;
   /// Whether gated norms take one mean over all channels where the model has
@@ -57,6 +61,8 @@ struct ImportedModel {
   /// The bytes of the artifact's tokenizer segment (schema/tokenizer.fbs).
   std::optional<std::vector<uint8_t>> tokenizer;
   Generation generation;
+  /// Of matrices that are rounded; of none without a file of it.
+  WeightImportance importance;
   /// In alphabetical order.
   std::vector<SourceFile> sources;
   /// What became of each tensor and setting, one plain line each.

@@ -41,6 +41,13 @@ static constexpr PartStorage kMedium[] = {
     {ModelPart::Down, PartChoice::Deep, "q6_k"},
 };
 
+static constexpr PartStorage kImportantFour[] = {
+    {ModelPart::Down, PartChoice::FirstEighth, "q4_1"},
+};
+static constexpr PartStorage kImportantFive[] = {
+    {ModelPart::Down, PartChoice::FirstEighth, "q5_1"},
+};
+
 static constexpr WeightMix kMixes[] = {
     {"q2_k", "q2_k", "q6_k", kEightAndOut, {}},
     {"q3_k", "q3_k", "q6_k", kEightAndOut, {}},
@@ -50,12 +57,12 @@ static constexpr WeightMix kMixes[] = {
     {"iq4_nl", "iq4_nl", "q6_k", kEightAndOut, {}},
     {"iq4_xs", "iq4_xs", "q6_k", kEightAndOut, {}},
     {"mxfp4", "mxfp4", "q6_k", kEight, {}},
-    {"q4_0", "q4_0", "q6_k", kEight, {}},
+    {"q4_0", "q4_0", "q6_k", kEight, {}, kImportantFour},
     {"q4_1", "q4_1", "q6_k", kEight, {}},
     {"q4_k", "q4_k", "q6_k", kEightAndOut, {}},
     {"q4_k_s", "q4_k", "q6_k", kEightAndOut, kFourSmall},
     {"q4_k_m", "q4_k", "q6_k", kEightAndOut, kMedium},
-    {"q5_0", "q5_0", "q6_k", kEight, {}},
+    {"q5_0", "q5_0", "q6_k", kEight, {}, kImportantFive},
     {"q5_1", "q5_1", "q6_k", kEight, {}},
     {"q5_k", "q5_k", "q6_k", kEight, {}},
     {"q5_k_s", "q5_k", "q6_k", kEight, {}},

@@ -42,6 +42,8 @@ struct WeightMix {
   /// The first that fits counts. `withEightExperts` come before the others, in
   /// models that have as many.
   llvm::ArrayRef<PartStorage> withEightExperts, parts;
+  /// Before `parts` where the importance of columns is known.
+  llvm::ArrayRef<PartStorage> withImportance = {};
 };
 
 /// The mix of that name; null where there is none. Some have the name of a storage.

@@ -213,7 +213,7 @@ std::pair<int64_t, int64_t> Model::placeOf(seq::WeightOp weight,
 //===----------------------------------------------------------------------===//
 
 static StringRef chooseByMix(const WeightMix &mix, seq::WeightOp weight,
-                             const Model &model) {
+                             const Model &model, bool hasImportance) {
   if (model.isHead(weight))
     return mix.head;
   std::optional<ModelPart> part = model.partOf(weight);
@@ -227,6 +227,8 @@ static StringRef chooseByMix(const WeightMix &mix, seq::WeightOp weight,
     return "";
   };
   StringRef found = model.hasEightExperts() ? find(mix.withEightExperts) : "";
+  if (found.empty() && hasImportance)
+    found = find(mix.withImportance);
   if (found.empty())
     found = find(mix.parts);
   return found.empty() ? StringRef(mix.base) : found;
@@ -321,8 +323,9 @@ llvm::Error WeightTypes::apply(mlir::ModuleOp module,
         continue;
       }
       if (mix)
-        wanted = storage::formatOf(chooseByMix(*mix, weight, model),
-                                   weight.getContext());
+        wanted =
+            storage::formatOf(chooseByMix(*mix, weight, model, hasImportance),
+                              weight.getContext());
     }
     mlir::Type type = wanted ? divide(weight, wanted, remarks) : wanted;
     if (!type)

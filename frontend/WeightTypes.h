@@ -34,6 +34,10 @@ public:
   /// Names of all storages and mixes.
   static std::vector<std::string> names();
 
+  /// Whether importance is known of matrices that get blocks: some mixes then give
+  /// other types to a few of them.
+  void heedImportance(bool isKnown) { hasImportance = isKnown; }
+
   /// Sets the types of `matrices`, weights of a model in the order of its layers,
   /// and of their uses. Fails where a GLOB is of no matrix. Remarks say what stays
   /// as it is, and why.
@@ -49,6 +53,7 @@ private:
   };
   mlir::Type all; // null: as each is
   const WeightMix *mix = nullptr;
+  bool hasImportance = false;
   std::vector<Pattern> patterns;
 };
 

@@ -26,6 +26,9 @@ struct SourceTensor {
   uint64_t fileOffset = 0; // of the bytes in that file
   /// Whether the file has the rows in this order.
   bool isInOrder = true;
+  /// How much each column counts where numbers are rounded: of each of a few equal
+  /// parts of the weight's first dimension; empty: nobody knows.
+  llvm::ArrayRef<float> importance = {};
 };
 
 /// A file of the checkpoint that the artifact may name.

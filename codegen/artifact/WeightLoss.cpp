@@ -9,13 +9,20 @@ using namespace effc;
 using namespace effc::codegen;
 
 void WeightLoss::add(storage::Storage storage, llvm::ArrayRef<float> numbers,
-                     llvm::ArrayRef<uint8_t> stored) {
+                     llvm::ArrayRef<uint8_t> stored,
+                     llvm::ArrayRef<float> importance) {
   elements += numbers.size();
   bytes += stored.size();
   for (auto [i, number] : llvm::enumerate(numbers)) {
     double error = double(storage.number(stored, i)) - double(number);
-    squares += double(number) * double(number);
+    double square = double(number) * double(number);
+    squares += square;
     errorSquares += error * error;
+    if (!importance.empty()) {
+      auto counts = double(importance[i % importance.size()]);
+      importantSquares += counts * square;
+      importantErrorSquares += counts * error * error;
+    }
     largestError = std::max(largestError, std::fabs(error));
   }
 }
@@ -25,11 +32,19 @@ void WeightLoss::add(const WeightLoss &other) {
   bytes += other.bytes;
   squares += other.squares;
   errorSquares += other.errorSquares;
+  importantSquares += other.importantSquares;
+  importantErrorSquares += other.importantErrorSquares;
   largestError = std::max(largestError, other.largestError);
 }
 
 double WeightLoss::relative() const {
   return squares > 0 ? std::sqrt(errorSquares / squares) : 0;
+}
+
+double WeightLoss::importantRelative() const {
+  return importantSquares > 0
+             ? std::sqrt(importantErrorSquares / importantSquares)
+             : 0;
 }
 
 double WeightLoss::largest() const {

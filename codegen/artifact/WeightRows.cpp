@@ -107,6 +107,7 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
   result.name = weight.getSource().str();
   result.count = type.getRank() == 1 ? 1 : type.getDimSize(0);
   result.columns = type.getNumElements() / result.count;
+  result.inputs = type.getShape().back();
   result.numbers.resize(result.columns);
   if (weight.getPanels())
     result.order =
@@ -159,12 +160,35 @@ Error WeightRows::readRow(uint64_t row, MutableArrayRef<uint8_t> bytes) {
     for (uint64_t column = 0; column < columns; ++column)
       numbers[column] =
           source.storage.number(source.bytes, placeOf(row * columns + column));
-    if (std::optional<uint64_t> refused = encoder->encode(numbers, bytes))
+    if (std::optional<uint64_t> refused = encode(row, bytes))
       return refuse(row, *refused);
   }
   if (loss)
-    loss->add(storage, numbers, bytes);
+    loss->add(storage, numbers, bytes, importanceOf(row));
   return Error::success();
+}
+
+// That of the columns of the matrix which a row belongs to.
+ArrayRef<float> WeightRows::importanceOf(uint64_t row) const {
+  if (source.importance.empty())
+    return {};
+  uint64_t parts = source.importance.size() / inputs;
+  return source.importance.slice(row * parts / count * inputs, inputs);
+}
+
+// A row of what has three dimensions is a matrix.
+std::optional<uint64_t>
+WeightRows::encode(uint64_t row, MutableArrayRef<uint8_t> bytes) const {
+  ArrayRef<float> importance = importanceOf(row);
+  if (importance.empty())
+    return encoder->encode(numbers, bytes);
+  uint64_t size = storage.bytes(int64_t(inputs));
+  for (uint64_t first = 0; first < columns; first += inputs)
+    if (std::optional<uint64_t> refused = encoder->encodeRow(
+            ArrayRef(numbers).slice(first, inputs), importance,
+            bytes.slice(first / inputs * size, size)))
+      return first + *refused;
+  return std::nullopt;
 }
 
 // Why a number, or the block that begins with it, cannot be stored.

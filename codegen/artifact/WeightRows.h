@@ -54,6 +54,9 @@ private:
         encoder(storage::Encoder::of(storage)) {}
   uint64_t placeOf(uint64_t index) const;
   llvm::Error readRow(uint64_t row, llvm::MutableArrayRef<uint8_t> bytes);
+  llvm::ArrayRef<float> importanceOf(uint64_t row) const;
+  std::optional<uint64_t> encode(uint64_t row,
+                                 llvm::MutableArrayRef<uint8_t> bytes) const;
   llvm::Error refuse(uint64_t row, uint64_t column) const;
 
   SourceTensor source;
@@ -66,6 +69,7 @@ private:
   std::optional<storage::PanelOrder> order; // none: rows lie one by one
   uint64_t count = 0;                       // rows of the matrix
   uint64_t columns = 0;
+  uint64_t inputs = 0;        // of each matrix: a row has several times as many
   std::vector<float> numbers; // of one row
   std::vector<uint8_t> buffer;
   std::optional<WeightLoss> loss;

@@ -11,6 +11,10 @@ namespace effc::host {
 
 bool isElementwise(Operation *op) {
   auto store = dyn_cast<StoreOp>(op);
+  // A row that shares a scale is written when all of it is known.
+  if (store &&
+      isa<storage::BlockType>(store.getView().getType().getElementType()))
+    return false;
   if (!store || store.getTile().getType().getRole() != Role::Column)
     return isa<MapOp, StoreOp, ReduceOp>(op);
   // Vectors run along a column only where its elements are neighbours.

@@ -28,7 +28,9 @@ mlir::LogicalResult lower(tile::PipelineOp pipeline, KernelState &s);
 void lower(tile::LoadOp load, KernelState &s);
 void lower(tile::GatherRowsOp gather, KernelState &s);
 void lower(tile::ShiftOp shift, KernelState &s);
-void lower(tile::StoreOp store, KernelState &s); // of a column, one by one
+void lower(tile::StoreOp store, KernelState &s); // of a column, or to bytes
+/// Into rows of bytes behind a scale (RowBytes.cpp).
+void storeRows(tile::StoreOp store, const Place &target, KernelState &s);
 void lower(tile::ReadOp read, KernelState &s);
 void lower(tile::SegmentOp segment, KernelState &s);
 // Dots.cpp, Splices.cpp, Columns.cpp

@@ -96,7 +96,7 @@ void lower(ShiftOp shift, KernelState &s) {
 }
 
 // A column whose elements lie apart in memory, or of which only some are
-// inside.
+// inside; and rows that share a scale.
 void lower(StoreOp store, KernelState &s) {
   keepWindowsBefore(s, store);
   TileType tile = store.getTile().getType();
@@ -104,6 +104,8 @@ void lower(StoreOp store, KernelState &s) {
   Place target =
       s.windowOf(store.getView(), store.getIndices(), store.getSizes(), tile,
                  store.getRows(), store.getColumns());
+  if (isa<storage::BlockType>(target.element))
+    return storeRows(store, target, s);
   Value end = s.memory.constant(tile.rows());
   if (target.validRows)
     end = arith::MinSIOp::create(s.b, end, target.validRows);

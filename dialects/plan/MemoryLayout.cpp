@@ -41,8 +41,8 @@ SmallVector<int64_t> effc::plan::stateStrides(RankedTensorType type,
   llvm::append_range(shape, type.getShape());
   int64_t elements;
   SmallVector<int64_t> strides = denseTail(shape, elements);
-  strides[0] =
-      slotBytes / storage::Storage::get(type.getElementType()).blockBytes();
+  storage::Storage storage = storage::Storage::get(type.getElementType());
+  strides[0] = slotBytes / storage.blockBytes() * storage.blockElements();
   return strides;
 }
 

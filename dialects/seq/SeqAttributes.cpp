@@ -169,9 +169,13 @@ LogicalResult StateAttr::verify(EmitError emitError, StringRef name, StateKind,
     return emitError() << "expects 'type' with positive static dimensions, "
                           "but got "
                        << type;
-  if (neutral.getType() != type.getElementType())
+  std::optional<storage::Storage> stored =
+      storage::Storage::of(type.getElementType());
+  if (!stored)
+    return emitError() << "expects 'type' of stored elements, but got " << type;
+  if (neutral.getType() != stored->denseType())
     return emitError() << "expects 'neutral' of the element type "
-                       << type.getElementType() << ", but got "
+                       << stored->denseType() << ", but got "
                        << neutral.getType();
   if (offset < 0)
     return emitError() << "expects 'offset' of at least 0, but got " << offset;

@@ -108,6 +108,7 @@ static bool setFactors(BlockType type, llvm::ArrayRef<FieldAttr> factors,
 
 bool storage::encodeBlock(BlockType type, Rounding rounding,
                           llvm::ArrayRef<float> numbers,
+                          const Importance &importance,
                           llvm::MutableArrayRef<uint8_t> block) {
   if (!llvm::all_of(numbers, [](float n) { return std::isfinite(n); }))
     return false;
@@ -121,7 +122,7 @@ bool storage::encodeBlock(BlockType type, Rounding rounding,
       llvm::any_of(numbers, [](float n) { return std::fabs(n) > 0x1p30f; }))
     return false;
   RoundedBlock rounded;
-  rounding(type, numbers, rounded);
+  rounding(type, numbers, importance, rounded);
   for (auto [i, code] : llvm::enumerate(rounded.codes))
     setBits(type.getCode(), type.getDigits(), block, int64_t(i), code);
   llvm::ArrayRef<FieldAttr> offset =

@@ -21,7 +21,7 @@ bool hasEncoding(BlockType type);
 /// largest code that has a negative, and codes are rounded to nearest, halves away
 /// from zero. False where a number or a scale is not finite.
 bool encodeBlock(BlockType type, Rounding rounding,
-                 llvm::ArrayRef<float> numbers,
+                 llvm::ArrayRef<float> numbers, const Importance &importance,
                  llvm::MutableArrayRef<uint8_t> block);
 
 } // namespace effc::storage

@@ -1,6 +1,7 @@
 #include "dialects/storage/Encoder.h"
 
 #include "dialects/storage/BlockNumbers.h"
+#include "dialects/storage/rounding/RoundingRules.h"
 #include "runtime/abi/NarrowFloats.h"
 
 #include <cmath>
@@ -18,18 +19,30 @@ std::optional<Encoder> Encoder::of(Storage storage) {
   return std::nullopt;
 }
 
-std::optional<uint64_t>
-Encoder::encode(llvm::ArrayRef<float> numbers,
-                llvm::MutableArrayRef<uint8_t> bytes) const {
-  if (BlockType type = storage.block()) {
-    uint64_t each = type.getElements();
-    for (uint64_t i = 0; i < numbers.size(); i += each)
-      if (!encodeBlock(
-              type, rounding, numbers.slice(i, each),
-              bytes.slice(i / each * type.getBytes(), type.getBytes())))
-        return i;
-    return std::nullopt;
+static std::optional<uint64_t>
+encodeBlocks(BlockType type, Rounding rounding, llvm::ArrayRef<float> row,
+             llvm::ArrayRef<float> importance,
+             llvm::MutableArrayRef<uint8_t> bytes) {
+  Importance ofBlock;
+  if (!importance.empty())
+    ofBlock.rowSquare = meanSquareOf(row);
+  uint64_t each = type.getElements();
+  for (uint64_t i = 0; i < row.size(); i += each) {
+    if (!importance.empty())
+      ofBlock.columns = importance.slice(i, each);
+    if (!encodeBlock(type, rounding, row.slice(i, each), ofBlock,
+                     bytes.slice(i / each * type.getBytes(), type.getBytes())))
+      return i;
   }
+  return std::nullopt;
+}
+
+std::optional<uint64_t>
+Encoder::encodeRow(llvm::ArrayRef<float> numbers,
+                   llvm::ArrayRef<float> importance,
+                   llvm::MutableArrayRef<uint8_t> bytes) const {
+  if (BlockType type = storage.block())
+    return encodeBlocks(type, rounding, numbers, importance, bytes);
   if (storage.isF32()) {
     std::memcpy(bytes.data(), numbers.data(), numbers.size() * 4);
     return std::nullopt;

@@ -21,7 +21,15 @@ public:
   /// public library does, to the bit (rounding/Rounding.h), others by their largest
   /// number (BlockNumbers.h); both refuse what is not finite.
   std::optional<uint64_t> encode(llvm::ArrayRef<float> numbers,
-                                 llvm::MutableArrayRef<uint8_t> bytes) const;
+                                 llvm::MutableArrayRef<uint8_t> bytes) const {
+    return encodeRow(numbers, {}, bytes);
+  }
+  /// The same of one row, of which `importance` says how much each column counts,
+  /// finite and at least 0; empty: nobody knows. Storages that do not heed it
+  /// (heedsImportance()) get the same bytes without.
+  std::optional<uint64_t> encodeRow(llvm::ArrayRef<float> row,
+                                    llvm::ArrayRef<float> importance,
+                                    llvm::MutableArrayRef<uint8_t> bytes) const;
 
 private:
   Encoder(Storage storage, Rounding rounding)

@@ -154,3 +154,10 @@ BlockType GroupedCodes::describe(mlir::MLIRContext *context) const {
   return BlockType::get(context, called, elements, bit / 8, digits, code, zero,
                         {whole(scale, scaleBits, 0)}, {}, {});
 }
+
+bool storage::isRowOfBytes(BlockType type) {
+  if (!type)
+    return false;
+  GroupedCodes bytes{Codes::Integers, 8, type.getElements(), FieldKind::Single};
+  return bytes.describe(type.getContext()) == type;
+}

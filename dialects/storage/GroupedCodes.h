@@ -42,6 +42,10 @@ struct GroupedCodes {
   int64_t bias() const { return int64_t(1) << (bits - 1); }
 };
 
+/// Whether blocks are a scale in f32 and a byte for each element, its multiple of the
+/// scale plus 128: what kernels write too.
+bool isRowOfBytes(BlockType type);
+
 /// The entries of a table are whole multiples of the power of two 2^-unit, and the
 /// description has those multiples: so a scale has to be 2^-unit of that of the table. 0
 /// for codes without a table.

@@ -1,4 +1,5 @@
 // Syntax and verifiers of the tile dialect's ops.
+#include "dialects/storage/GroupedCodes.h"
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
@@ -110,10 +111,17 @@ LogicalResult LoadOp::verify() {
 LogicalResult StoreOp::verify() {
   Type element = getView().getType().getElementType();
   storage::Storage storage = storage::Storage::get(element);
-  if (!storage.isDense() && !storage.digits()) // store1
-    return emitOpError("expects a view of digits or of elements with bytes of "
-                       "their own, but got one of ")
+  if (!storage.isDense() && !storage.digits() &&
+      !storage::isRowOfBytes(storage.block())) // store1
+    return emitOpError("expects a view of digits, of rows of bytes or of "
+                       "elements with bytes of their own, but got one of ")
            << element;
+  if (storage::BlockType rows = storage.block();
+      rows && (getColumns() ||
+               getTile().getType().columns() != rows.getElements())) // store4
+    return emitOpError("expects rows of ")
+           << rows.getElements() << " bytes, but got a tile of "
+           << getTile().getType().columns() << " columns";
   if (storage.digits() &&
       (getColumns() ||
        !storage.divides(getTile().getType().columns()))) // store2

@@ -70,6 +70,8 @@ struct GgufArchitecture {
   /// Whether weights of norms that are one less in the family's checkpoints are
   /// whole.
   bool wholeNorms = false;
+  /// The row of a tensor whose columns the converter has put in another order.
+  llvm::StringLiteral otherColumns = "";
 };
 
 /// All of them, in the order of their names.

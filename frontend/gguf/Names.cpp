@@ -89,17 +89,29 @@ std::optional<GgufNameMatch> effc::frontend::matchGgufName(
   return std::nullopt;
 }
 
-std::string effc::frontend::givenNameOf(const GgufArchitecture &architecture,
-                                        llvm::StringRef name) {
+GgufGivenName
+effc::frontend::findGivenName(const GgufArchitecture &architecture,
+                              llvm::StringRef name) {
   for (llvm::ArrayRef<GgufTensorRow> rows : architecture.tensors)
     for (const GgufTensorRow &row : rows)
       for (llvm::StringRef suffix : kSuffixes) {
         std::string star, hash;
         llvm::StringRef stem = name;
-        if (stem.consume_back(suffix) && fits(row.name, stem, star, hash))
-          return fill(row.given, star, hash) + suffix.str();
+        if (!stem.consume_back(suffix) || !fits(row.name, stem, star, hash))
+          continue;
+        GgufGivenName given;
+        given.name = fill(row.given, star, hash) + suffix.str();
+        if (uint64_t expert; !llvm::StringRef(hash).getAsInteger(10, expert))
+          given.expert = expert;
+        given.hasOtherColumns = row.given == architecture.otherColumns;
+        return given;
       }
-  return "";
+  return {};
+}
+
+std::string effc::frontend::givenNameOf(const GgufArchitecture &architecture,
+                                        llvm::StringRef name) {
+  return findGivenName(architecture, name).name;
 }
 
 std::string effc::frontend::sayInGgufNames(

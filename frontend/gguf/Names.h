@@ -25,6 +25,17 @@ std::optional<GgufNameMatch>
 matchGgufName(const GgufArchitecture &architecture, llvm::StringRef given,
               llvm::function_ref<bool(llvm::StringRef name)> isThere);
 
+/// The file's name of what a family calls `name`, and what it is there.
+struct GgufGivenName {
+  std::string name; // empty: no row has it
+  /// Which of several matrices in one tensor.
+  std::optional<uint64_t> expert;
+  /// Whether the converter put the columns in another order.
+  bool hasOtherColumns = false;
+};
+GgufGivenName findGivenName(const GgufArchitecture &architecture,
+                            llvm::StringRef name);
+
 /// The file's name of what the family calls `name`; empty where no row has it.
 std::string givenNameOf(const GgufArchitecture &architecture,
                         llvm::StringRef name);

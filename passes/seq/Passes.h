@@ -11,7 +11,7 @@ namespace effc {
 enum class FormChoice { Attribute, Step, Quadratic, Chunkwise, Scan };
 
 /// The type in which `seq-plan-state` lays out matrices.
-enum class StateStorage { F32, BF16, F16 };
+enum class StateStorage { F32, BF16, F16, Int8 };
 
 #define GEN_PASS_DECL
 #include "passes/seq/Passes.h.inc"

@@ -12,10 +12,11 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
     `alignment`; records the whole as `seq.state_layout` on the module. What a
     state is (kind, growth, neutral value) is asked of the op that carries it.
 
-    `matrix-type` is the type in which states of kind `matrix` lie in the slot;
-    kernels compute with f32 whatever it is. With less than f32 a state is rounded
+    `matrix-type` is the type in which matrices, keys and values lie in the slot;
+    kernels compute with f32 whatever it is. With less than f32 a matrix is rounded
     at the end of every call, so the results depend on how a prompt was cut
-    or packed: a remark says so, which is one of a fallback with `bit-stable`.
+    or packed: a remark says so, which is one of a fallback with `bit-stable`. Of 8
+    bits are keys and values of the host alone, with a scale for each head and token.
 
     Needs: one function with state arguments (`seq.state_name`), each carried by
     one op with static shape. Another is an error on that function.
@@ -34,7 +35,8 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
            [{::llvm::cl::values(
                clEnumValN(::effc::StateStorage::F32, "f32", "as computed"),
                clEnumValN(::effc::StateStorage::BF16, "bf16", "rounded at the end of a call"),
-               clEnumValN(::effc::StateStorage::F16, "f16", "the same"))}]>];
+               clEnumValN(::effc::StateStorage::F16, "f16", "the same"),
+               clEnumValN(::effc::StateStorage::Int8, "int8", "of keys and values alone"))}]>];
 }
 
 def ApplyMatricesPass : Pass<"seq-apply-matrices", "::mlir::ModuleOp"> {

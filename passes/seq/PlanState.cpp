@@ -7,9 +7,13 @@
 
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/GroupedCodes.h"
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -30,6 +34,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     }
     SmallVector<seq::StateAttr> states;
     int64_t end = 0;
+    uint64_t granule = alignment;
     for (auto function : module.getOps<func::FuncOp>()) {
       for (BlockArgument argument : function.getArguments()) {
         auto name = function.getArgAttrOfType<StringAttr>(
@@ -41,11 +46,18 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
           return complainOfCarriers(argument, name.getValue());
         }
         int64_t offset = llvm::alignTo(end, alignment);
-        RankedTensorType stored = storedType(*state);
+        RankedTensorType stored =
+            storedType(*state, argument.use_begin()->getOwner());
         if (stored != state->type)
           remarkRounding(argument.getLoc(), name.getValue(), stored,
                          state->kind);
-        auto neutral = FloatAttr::get(stored.getElementType(), state->neutral);
+        storage::Storage storage =
+            storage::Storage::get(stored.getElementType());
+        // Slots lie whole elements of every state apart.
+        granule = std::lcm(granule, storage.isDense()
+                                        ? alignment.getValue()
+                                        : uint64_t(storage.blockBytes()));
+        auto neutral = FloatAttr::get(storage.denseType(), state->neutral);
         states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
                                              state->kind, state->growth, stored,
                                              neutral, offset));
@@ -54,7 +66,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
       if (!states.empty())
         break; // every other function is an entry of the same model
     }
-    int64_t slot = llvm::alignTo(end, alignment);
+    int64_t slot = llvm::alignTo(end, granule);
     module->setAttr("seq.state_layout",
                     seq::StateLayoutAttr::get(&getContext(), slot, states));
   }
@@ -90,8 +102,12 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     tile::TargetAttr target = tile::getTarget(getOperation());
     if (kind != seq::StateKind::Matrix &&
         (!target || target.getDevice() == tile::Device::Host)) {
-      remark << "state '" << name << "' is stored as "
-             << stored.getElementType()
+      remark << "state '" << name << "' is stored as " << typeText(stored)
+             << (matrixType == StateStorage::Int8 &&
+                         stored.getElementType().isF16()
+                     ? ", not in 8 bits, since values are a part of its rows "
+                       "or these are too long"
+                     : "")
              << ": what a token adds is rounded when it is made, wherever "
                 "prompts are cut";
       return;
@@ -99,7 +115,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     bool bitStable = tile::isBitStable(getOperation());
     if (bitStable)
       remark << seq::kFallbackRemark;
-    remark << "state '" << name << "' is stored as " << stored.getElementType()
+    remark << "state '" << name << "' is stored as " << typeText(stored)
            << ": it is rounded at the end of every call, so that results "
               "depend on how prompts are cut or packed";
     if (bitStable)
@@ -107,13 +123,56 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
                              "default (--no-bit-stable)";
   }
 
+  static std::string typeText(RankedTensorType stored) {
+    Type element = stored.getElementType();
+    if (auto blocks = dyn_cast<storage::BlockType>(element))
+      return "8 bits, with a scale for each head and token (" +
+             blocks.getName().str() + ")";
+    std::string text;
+    llvm::raw_string_ostream(text) << "'" << element << "'";
+    return text;
+  }
+
+  // Whether values are a part of the rows of keys: what is read of such a row does not
+  // say its scale.
+  static bool hasValuesAmongKeys(Operation *op) {
+    auto result = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    SmallVector<int64_t> rows;
+    for (const seq::StateDescriptor &state :
+         cast<seq::StatefulOpInterface>(op).getStates())
+      if (state.kind != seq::StateKind::Matrix && state.type.getRank() == 3)
+        rows.push_back(state.type.getShape().back());
+    return result && llvm::none_of(rows, [&](int64_t channels) {
+             return channels == result.getShape().back();
+           });
+  }
+
+  // Rows of a head's numbers for each token; a number for each stays as it is.
+  Type eightBitsFor(const seq::StateDescriptor &state, Operation *op) {
+    constexpr int64_t kMostElements = 1024; // of a block
+    ArrayRef<int64_t> shape = state.type.getShape();
+    if (state.kind == seq::StateKind::Matrix || shape.size() != 3)
+      return {};
+    if (shape.back() > kMostElements || hasValuesAmongKeys(op))
+      return Float16Type::get(&getContext());
+    return storage::GroupedCodes{storage::GroupedCodes::Codes::Integers, 8,
+                                 shape.back(), storage::FieldKind::Single}
+        .describe(&getContext());
+  }
+
   // Tails hold inputs of a few tokens: small, and exact as they are.
-  RankedTensorType storedType(const seq::StateDescriptor &state) {
+  RankedTensorType storedType(const seq::StateDescriptor &state,
+                              Operation *op) {
     bool large = state.kind == seq::StateKind::Matrix ||
                  state.kind == seq::StateKind::Window ||
                  state.kind == seq::StateKind::Growing;
     if (!large || matrixType == StateStorage::F32)
       return state.type;
+    if (matrixType == StateStorage::Int8) {
+      Type element = eightBitsFor(state, op);
+      return element ? RankedTensorType::get(state.type.getShape(), element)
+                     : state.type;
+    }
     Type element = matrixType == StateStorage::BF16
                        ? Type(BFloat16Type::get(&getContext()))
                        : Type(Float16Type::get(&getContext()));

@@ -1,5 +1,7 @@
 #include "runtime/src/ModelChecks.h"
+
 #include "runtime/schema/GenerationLimits.h"
+#include "runtime/src/StateElements.h"
 
 #include "runtime/abi/FileHeader.h"
 #include "runtime/src/Limits.h"
@@ -390,17 +392,23 @@ static Check checkState(const artifact::State &state, uint64_t slotBytes) {
   if (state.growth() > artifact::Growth::MAX)
     return badData("state '", name, "' is of unknown growth ",
                    unsigned(state.growth()));
-  uint64_t each = elementBytes(state.type());
-  if (each == 0)
+  if (!isStateType(state.type()))
     return badData("state '", name, "' is of unknown type ",
                    unsigned(state.type()));
+  // A number of Blocks takes at most 5 bytes, where it has a scale of its own.
+  uint64_t most = std::max<uint64_t>(5, elementBytes(state.type()));
   Result<uint64_t> elements =
-      countElements(*state.shape(), each, "state", name);
+      countElements(*state.shape(), most, "state", name);
   if (!elements)
     return elements.error();
-  if (*elements * each != state.size())
+  if (state.type() == artifact::ElementType::Blocks && state.neutral() != 0)
+    return badData("state '", name, "' of blocks is ", state.neutral(),
+                   " where nothing was written, but 0 is expected");
+  uint64_t row = state.shape()->Get(state.shape()->size() - 1);
+  uint64_t bytes = stateBytes(state.type(), *elements, row);
+  if (bytes != state.size())
     return badData("state '", name, "' has a size of ", state.size(),
-                   " bytes, but its shape takes ", *elements * each);
+                   " bytes, but its shape takes ", bytes);
   if (state.slot_offset() % FileHeader::kSegmentAlignment != 0 ||
       !fits(state.slot_offset(), state.size(), slotBytes))
     return badData("state '", name, "' lies at byte ", state.slot_offset(),

@@ -141,7 +141,10 @@ static void writeStates(JsonWriter &json, const artifact::Program &program) {
                isFirst ? "first"
                        : snakeCase(artifact::EnumNameStateKind(state->kind())));
     json.field("growth", snakeCase(artifact::EnumNameGrowth(state->growth())));
-    json.field("type", snakeCase(artifact::EnumNameElementType(state->type())));
+    json.field("type",
+               state->type() == artifact::ElementType::Blocks
+                   ? "int8"
+                   : snakeCase(artifact::EnumNameElementType(state->type())));
     writeShape(json, *state->shape());
     json.field("neutral", double(state->neutral()));
     json.field("bytes", state->size());

@@ -35,8 +35,18 @@ static uint64_t descriptorBytes(const artifact::State &state) {
   return 2 + state.name()->size() + 4 + 8 * state.shape()->size();
 }
 
+/// Those that may share a scale.
+static uint64_t numbersOf(const artifact::State &state) {
+  return state.shape()->size() > 0
+             ? state.shape()->Get(state.shape()->size() - 1)
+             : 1;
+}
+
 static uint64_t elementsOf(const artifact::State &state) {
-  return state.size() / elementBytes(state.type());
+  uint64_t elements = 1;
+  for (uint64_t dimension : *state.shape())
+    elements *= dimension;
+  return elements;
 }
 
 /// Bytes before the rows of a growing state: its first token and their count.
@@ -130,7 +140,8 @@ static void writeWhole(std::vector<uint8_t> &bytes,
   size_t at = bytes.size();
   bytes.resize(at + state.size());
   if (position == 0)
-    fillElements(state.type(), state.neutral(), &bytes[at], elementsOf(state));
+    fillElements(state.type(), state.neutral(), &bytes[at], elementsOf(state),
+                 numbersOf(state));
   else
     std::memcpy(&bytes[at], slot.data() + state.slot_offset(), state.size());
 }
@@ -266,7 +277,7 @@ static Check checkDescriptor(const Descriptor &found,
                   expected.shape()->begin() + room))
     return badData("state '", name, "' has shape ", shapeText(found.shape),
                    ", but the model has ", shapeText(*expected.shape()));
-  if (elementBytes(found.type) == 0)
+  if (!isStateType(found.type))
     return badData("state '", name, "' is of unknown type ",
                    unsigned(found.type));
   if (!isConvertible(found.type, expected.type()))
@@ -359,18 +370,19 @@ Check StateReader::pass(const artifact::State &into, uint64_t size) {
 Check StateReader::convert(const artifact::State &into,
                            artifact::ElementType type, uint64_t from,
                            uint64_t to, uint64_t element, uint64_t count) {
-  if (size_t nan = findNan(type, &bytes[from], count); nan < count)
+  uint64_t row = numbersOf(into);
+  if (size_t nan = findNan(type, &bytes[from], count, row); nan < count)
     return badData("element ", element + nan, " of state '",
                    into.name()->string_view(), "' is not a number");
   convertElements(type, &bytes[from], into.type(), sequence.slot.data() + to,
-                  count);
+                  count, row);
   return {};
 }
 
 Check StateReader::readWhole(const artifact::State &into,
                              artifact::ElementType type) {
   uint64_t from = at, count = elementsOf(into);
-  if (Check error = pass(into, count * elementBytes(type)))
+  if (Check error = pass(into, stateBytes(type, count, numbersOf(into))))
     return error;
   return convert(into, type, from, into.slot_offset(), 0, count);
 }
@@ -393,7 +405,7 @@ Check StateReader::readTokens(const artifact::State &into,
     return badData("state '", name, "' holds the last ", found.count,
                    " tokens, but the model needs ", needed.count);
   uint64_t rowElements = elementsOf(into) / into.shape()->Get(0);
-  uint64_t rowBytes = rowElements * elementBytes(type);
+  uint64_t rowBytes = stateBytes(type, rowElements, numbersOf(into));
   uint64_t rows = at;
   if (found.count > bytesLeft() / rowBytes)
     return badData("the data of state '", name, "' lies at byte ", at, " with ",
@@ -402,8 +414,8 @@ Check StateReader::readTokens(const artifact::State &into,
   at += found.count * rowBytes;
   for (uint64_t i = found.count - needed.count; i < found.count; ++i) {
     uint64_t row = rowOf(into, found.first + i);
-    uint64_t to =
-        into.slot_offset() + row * rowElements * elementBytes(into.type());
+    uint64_t to = into.slot_offset() +
+                  stateBytes(into.type(), row * rowElements, numbersOf(into));
     if (Check error = convert(into, type, rows + i * rowBytes, to,
                               i * rowElements, rowElements))
       return error;

@@ -68,10 +68,10 @@
 // DYNAMIC-NEXT: status 1
 // RUN: sh -c 'effc-compile %goldens/families/gpt2/plain -o %t/x --max-context=65; echo status $?' 2>&1 | FileCheck %s --check-prefix=ROWS65
 // ROWS65: expects tensor 'transformer.wpe.weight' to have a row for each of the 65 positions of the longest context, but got 64 rows{{$}}
-// RUN: sh -c 'effc-compile a -o %t/x --bit-stable --state-dtype=bf16; echo status $?' 2>&1 | FileCheck %s --check-prefix=STABLE
-// STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16: a state is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
-// STABLE-NEXT: effc: note: see effc compile --help
-// STABLE-NEXT: status 2
+// RUN: sh -c 'effc-compile a -o %t/x --target host,sm_80 --state-dtype int8; echo status $?' 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: effc: error: --state-dtype int8 is for the host alone, but got sm_80: expects f16 or bf16 for GPUs, or a file of its own for the host{{$}}
+// BYTES-NEXT: effc: note: see effc compile --help
+// BYTES-NEXT: status 2
 // RUN: sh -c 'effc-compile a -o %t/x --no-bit-stable --bit-stable; echo status $?' 2>&1 | FileCheck %s --check-prefix=BOTH
 // BOTH: effc: error: expects one of --bit-stable and --no-bit-stable, but got both{{$}}
 // BOTH-NEXT: effc: note: see effc compile --help

@@ -57,6 +57,22 @@
 // UNSTABLE-NEXT: note: no fallback without bit stability, which is the default (--no-bit-stable)
 // RUN: not test -e %t/none.effc
 // RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --no-bit-stable --werror=fallback
+// Nor are they where these bits are asked for by name; keys and values are rounded when
+// they are made, but on a GPU where a call ends.
+// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype bf16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE
+// STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16 for host: state 'layers.0.ssd' is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
+// RUN: effc-compile %goldens/families/gemma3/text_linear -o %t/out.effc --state-dtype f16 --bit-stable --werror=fallback
+// RUN: not effc-compile %goldens/families/gemma3/text_linear -o %t/none.effc --target host,sm_80 --state-dtype f16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE-GPU
+// Of 8 bits are keys and values alone; a number for each token stays as it is.
+// RUN: effc-compile %goldens/families/gemma3/text_linear -o %t/out.effc --state-dtype int8 --bit-stable --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: remark: {{.*}}: state '{{.*}}' is stored as 8 bits, with a scale for each head and token (int8_8_f32): what a token adds is rounded when it is made
+// RUN: effc-compile %t/model -o %t/out.effc --state-dtype int8 --bit-stable --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=NONE --allow-empty
+// NONE-NOT: is stored as
+// Where values are a part of the keys' rows, these have 16 bits.
+// RUN: effc-compile %goldens/families/kimi_linear/latent_only -o %t/out.effc --state-dtype int8 --remarks - 2>&1 | FileCheck %s --check-prefix=LATENT
+// LATENT: is stored as 'f16', not in 8 bits, since values are a part of its rows or these are too long: what a token adds is rounded when it is made
+// STABLE-GPU: effc: error: --bit-stable cannot hold with --state-dtype f16 for sm_80: state '{{.*}}' is rounded where a call ends
+// RUN: not test -e %t/none.effc
 
 // A longest context says nothing about states of a fixed size, and is recorded.
 // RUN: effc-compile %t/model -o %t/out.effc --max-context 4099 --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=CONTEXT

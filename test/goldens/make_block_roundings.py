@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes test/unit/dialects/storage/rounded_blocks.inc: what the public library makes of stated numbers.
 
-The bytes are libggml's (ggml_quantize_chunk, without an importance matrix), which llama.cpp builds as
-libggml-base.so; no other file of it is used. Where the package `gguf` has the kind, in NumPy, both have to agree. A row
-is a kind, a distribution of test/unit/dialects/storage/RoundedNumbers.cpp, and FNV-1a of the bytes of its 4,096 numbers.
+The bytes are libggml's (ggml_quantize_chunk), which llama.cpp builds as libggml-base.so; no other file of it is used.
+Where the package `gguf` has the kind, in NumPy, both have to agree. A row is a kind, a distribution of
+test/unit/dialects/storage/RoundedNumbers.cpp, and FNV-1a of the bytes of its 4,096 numbers: without an importance
+matrix, and with one for rows of 512.
 
   python3 test/goldens/make_block_roundings.py path/to/libggml-base.so   (needs numpy, gguf; ggml 0.25.3, gguf 0.19.0)
 """
@@ -51,6 +52,13 @@ def distributions():
     yield "large", b * F(2.0 ** 14)
 
 
+def importance():
+    index = np.arange(512)
+    root = uniform(60)[:512] + F(1)
+    squared = root * root
+    return np.where((index % 11 == 0) | (index // 32 == 5), F(0), squared * squared)
+
+
 def fnv(data):
     h = 0xCBF29CE484222325
     for byte in data:
@@ -64,7 +72,9 @@ def main():
     library.ggml_row_size.argtypes = [ctypes.c_int, ctypes.c_int64]
     library.ggml_quantize_chunk.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64,
                                             ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p]
-    lines = ["// Made by test/goldens/make_block_roundings.py: kind, distribution, FNV-1a of the bytes."]
+    lines = ["// Made by test/goldens/make_block_roundings.py: kind, distribution, FNV-1a of the bytes, and the same with an",
+             "// importance matrix."]
+    matrix = np.ascontiguousarray(importance(), F)
     for kind, number in KINDS.items():
         for name, numbers in distributions():
             numbers = np.ascontiguousarray(numbers, F)
@@ -74,7 +84,10 @@ def main():
             if kind in IN_NUMPY:
                 theirs = gguf.quantize(numbers, gguf.GGMLQuantizationType(number))
                 assert (theirs.reshape(-1) == out).all(), (kind, name)
-            lines.append(f'{{"{kind}", "{name}", 0x{fnv(out.tobytes()):016x}}},')
+            important = np.zeros_like(out)
+            library.ggml_quantize_chunk(number, numbers.ctypes.data, important.ctypes.data, 0, COUNT // matrix.size,
+                                        matrix.size, matrix.ctypes.data)
+            lines.append(f'{{"{kind}", "{name}", 0x{fnv(out.tobytes()):016x}, 0x{fnv(important.tobytes()):016x}}},')
     place = pathlib.Path(__file__).resolve().parents[1] / "unit/dialects/storage/rounded_blocks.inc"
     place.write_text("\n".join(lines) + "\n")
 

@@ -44,7 +44,7 @@ std::vector<std::string> namesOf(llvm::ArrayRef<const Target *> targets) {
 /// parse().
 struct Arguments {
   std::string model, output, weightsFrom, tokenizerFrom, weightsType,
-      stateDtype = "f32", products = "exact";
+      importance, stateDtype = "f32", products = "exact";
   std::vector<std::string> targets = namesOf(defaultTargets(Products::Exact));
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
@@ -138,14 +138,22 @@ void declareNumbers(CLI::App &app, Arguments &a) {
                              text + "'";
           },
           "{" + llvm::join(weightTypes(), ",") + "}"));
+  app.add_option("--importance", a.importance,
+                 "How much each input of each matrix counts where weights are "
+                 "rounded (--weights-type): a file that llama-imatrix has "
+                 "written, as GGUF or in the older form. --report-weights then "
+                 "shows errors by it too")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
   app.add_option("--state-dtype", a.stateDtype,
                  "Type of a sequence's keys, values and matrix states; 16 bits "
                  "halve their memory. Keys and values are rounded when a token "
                  "is made (on GPUs where a call ends), matrix states where a "
                  "call ends, so that results may then differ slightly with "
-                 "batching")
+                 "batching. int8: keys and values alone, on the host, with a "
+                 "scale for each head and token")
       ->type_name("TYPE")
-      ->check(CLI::IsMember({"f32", "bf16", "f16"}))
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "int8"}))
       ->capture_default_str();
   app.add_option(
          "--products", a.products,
@@ -228,8 +236,8 @@ void declareChoices(CLI::App &app, Arguments &a) {
   a.bitStableFlag = app.add_flag(
       "--bit-stable,!--no-bit-stable", a.bitStable,
       "Give the same bits for every batch, cutting of prompts and thread count "
-      "(default on the host; given up, with a remark, where --state-dtype is "
-      "bf16)");
+      "(default on the host; given up, with a remark, where --state-dtype "
+      "rounds matrix states)");
   app.add_option("--force-form", a.forceForm,
                  "Form of every mixer in prefill: step, quadratic, scan or "
                  "chunkwise[:C]")
@@ -363,17 +371,20 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   if (llvm::is_contained(a.bitStableFlag->results(), "true") &&
       llvm::is_contained(a.bitStableFlag->results(), "false"))
     return "expects one of --bit-stable and --no-bit-stable, but got both";
-  if (a.bitStable && a.bitStableFlag->count() > 0 && a.stateDtype != "f32")
-    return "--bit-stable cannot hold with --state-dtype " + a.stateDtype +
-           ": a state is "
-           "rounded where a call ends, so that results depend on how prompts "
-           "are cut and packed";
   if (std::string wrong = checkLibrary(a, options); !wrong.empty())
     return wrong;
   options.model = a.model;
   options.weightsFrom = a.weightsFrom;
   options.output = a.output;
   options.weightsType = a.weightsType;
+  if (!a.importance.empty() && a.weightsType.empty())
+    return "--importance says how weights are rounded, but nothing rounds "
+           "them: "
+           "expects --weights-type too, such as q4_k_m";
+  if (!a.importance.empty() && a.weights == "none")
+    return "--importance says how weights are rounded, but --weights none "
+           "writes none";
+  options.importance = a.importance;
   options.ungroupedNorm = a.ungroupedNorm;
   options.hidden = a.hidden;
   options.allow = a.allow;
@@ -406,9 +417,14 @@ std::string parse(const Arguments &a, CompileOptions &options) {
                                       a.prefillRows.end());
   options.pipeline.decodeRows = decodeRowsFor(a.maxBatch);
   options.pipeline.maxContext = a.maxContext;
-  options.pipeline.stateStorage = a.stateDtype == "bf16"  ? StateStorage::BF16
-                                  : a.stateDtype == "f16" ? StateStorage::F16
-                                                          : StateStorage::F32;
+  options.pipeline.stateStorage = *findStateStorage(a.stateDtype);
+  for (const Target *target : options.targets)
+    if (options.pipeline.stateStorage == StateStorage::Int8 &&
+        target->device != tile::Device::Host)
+      return "--state-dtype int8 is for the host alone, but got " +
+             target->name.str() +
+             ": expects f16 or bf16 for GPUs, or a file of its own for the "
+             "host";
   options.pipeline.products = *findProducts(a.products);
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;

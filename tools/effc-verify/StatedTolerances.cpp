@@ -54,7 +54,7 @@ void Verification::stateTolerances() {
         scientific(*report.f32Loss) + "), at least 16 units in the last place" +
         (narrowStates || narrowKeys
              ? "; at least " + scientific(narrowFeeding) +
-                   " where states are kept in 16 bits"
+                   " where states are kept in 16 or 8 bits"
              : "") +
         (roundedRows ? "; at least 4 x what the reference loses where its "
                        "products round rows to " +

@@ -21,6 +21,9 @@ inline constexpr double kDoubleOverF32 = 0x1p-29, kDoubleFloor = 256 * 0x1p-52;
 inline constexpr double kNarrowFeeding = 10 * 0x1p-9;
 // The same of f16, which has 10 bits behind the point for bf16's 7.
 inline constexpr double kHalfFeeding = 10 * 0x1p-12;
+// Of a row of 8 bits an error is at most 1 / 254 of its largest number, and half of that on
+// average: ten of these.
+inline constexpr double kByteFeeding = 10.0 / 254;
 // A wrong kernel may be wrong by no more than this, so beyond it a tolerance
 // says nothing.
 inline constexpr double kMostLoss = 1e-2;

@@ -57,10 +57,11 @@ Verification::Verification(VerifyOptions given,
     bool isMatrix = std::strcmp(state.kind, "matrix") == 0;
     (isMatrix ? narrowMatrices : narrowKeys) |=
         std::strcmp(state.type, "f32") != 0;
-    if (std::strcmp(state.type, "f32") != 0)
-      narrowFeeding = std::max(
-          narrowFeeding,
-          std::strcmp(state.type, "f16") == 0 ? kHalfFeeding : kNarrowFeeding);
+    for (auto [type, feeding] : {std::pair("bf16", kNarrowFeeding),
+                                 {"f16", kHalfFeeding},
+                                 {"int8", kByteFeeding}})
+      if (std::strcmp(state.type, type) == 0)
+        narrowFeeding = std::max(narrowFeeding, feeding);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tools/effc/Divergence.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 using namespace effc::cli;
@@ -41,4 +42,23 @@ void Divergence::add(const Divergence &further) {
   largestKl = std::max(largestKl, further.largestKl);
   same += further.same;
   sumNll += further.sumNll;
+}
+
+static constexpr uint64_t kFirstBand = 16;
+
+std::pair<uint64_t, uint64_t> Drift::rangeOf(size_t band) {
+  uint64_t end = kFirstBand << band;
+  return {band == 0 ? 0 : end / 2, end};
+}
+
+void Drift::add(uint64_t position, const Divergence &row) {
+  auto band = size_t(std::bit_width(position / kFirstBand));
+  bands.resize(std::max(bands.size(), band + 1));
+  bands[band].add(row);
+}
+
+void Drift::add(const Drift &further) {
+  bands.resize(std::max(bands.size(), further.bands.size()));
+  for (size_t i = 0; i < further.bands.size(); ++i)
+    bands[i].add(further.bands[i]);
 }

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace effc::cli {
 
@@ -21,6 +23,20 @@ struct Divergence {
 
   void add(std::span<const float> own, std::span<const float> other);
   void add(const Divergence &further);
+};
+
+/// Divergences by the position of the token that was fed: whether what one model loses
+/// adds up with the length of a text.
+struct Drift {
+  /// Of positions in a band's range, the last of which is not empty.
+  std::vector<Divergence> bands;
+
+  /// The first position of a band and that of the next: 16 positions, then as many as
+  /// lie before.
+  static std::pair<uint64_t, uint64_t> rangeOf(size_t band);
+
+  void add(uint64_t position, const Divergence &row);
+  void add(const Drift &further);
 };
 
 } // namespace effc::cli

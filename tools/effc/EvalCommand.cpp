@@ -16,6 +16,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
@@ -33,7 +34,7 @@ struct EvalOptions {
   std::optional<uint32_t> batch;
   uint64_t window = 0, stride = 0;
   DeviceChoice device;
-  bool json = false, last = false;
+  bool json = false, last = false, byPosition = false;
 };
 } // namespace
 
@@ -105,6 +106,21 @@ static double bitsPerByte(const Score &score, uint64_t bytes) {
   return score.sumNll / std::numbers::ln2 / double(bytes);
 }
 
+static nlohmann::ordered_json describeDrift(const Drift &drift) {
+  auto json = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < drift.bands.size(); ++i) {
+    const Divergence &band = drift.bands[i];
+    auto [first, end] = Drift::rangeOf(i);
+    json.push_back({{"first", first},
+                    {"end", end},
+                    {"rows", band.rows},
+                    {"mean_divergence", band.sumKl / double(band.rows)},
+                    {"largest_divergence", band.largestKl},
+                    {"same_choice", band.same}});
+  }
+  return json;
+}
+
 static void printJson(const EvalOptions &options, const Score &total,
                       const std::vector<Score> &scores, uint64_t bytes) {
   auto describe = [](const Score &score) {
@@ -131,6 +147,7 @@ static void printJson(const EvalOptions &options, const Score &total,
         {"mean_divergence", other.sumKl / static_cast<double>(other.rows)},
         {"largest_divergence", other.largestKl},
         {"same_choice", other.same}};
+    json["against"]["by_position"] = describeDrift(total.drift);
   }
   print(json.dump(2) + "\n");
 }
@@ -148,6 +165,22 @@ static void printAgainst(const std::string &file, const Score &total) {
         formatNumber(100 * double(other.same) / double(other.rows), 4) +
         " %, " + formatCount(other.same) + " of " + formatCount(other.rows) +
         " tokens\n");
+}
+
+/// A line for each band of positions.
+static void printDrift(const Drift &drift) {
+  print("  by position           divergence   at most   same choice\n");
+  for (size_t i = 0; i < drift.bands.size(); ++i) {
+    const Divergence &band = drift.bands[i];
+    auto [first, end] = Drift::rangeOf(i);
+    auto rows = static_cast<double>(band.rows);
+    std::string range = formatCount(first) + " to " + formatCount(end - 1);
+    char line[96];
+    std::snprintf(line, sizeof line, "    %-20s  %.1e   %.1e   %8.2f %%\n",
+                  range.c_str(), band.sumKl / rows, band.largestKl,
+                  100 * double(band.same) / rows);
+    print(line);
+  }
 }
 
 /// The model that the other is compared with.
@@ -187,6 +220,8 @@ static void checkOptions(const EvalOptions &options) {
                                {"--window", options.window > 0}})
     if (options.hidden && isGiven)
       throw UsageError(std::string(name) + " does not go with --hidden");
+  if (options.byPosition && !options.against)
+    throw UsageError("--by-position needs --against");
   if (options.last && !options.hidden)
     throw UsageError("--last needs --hidden");
   if (options.stride > 0 && options.window == 0)
@@ -274,6 +309,7 @@ static void evaluateTexts(const EvalOptions &options) {
     total.targets += score.targets;
     total.right += score.right;
     total.against.add(score.against);
+    total.drift.add(score.drift);
   }
   if (total.predicted == 0 && !options.json) {
     print("tokens      " + formatCount(total.tokens) + "\n");
@@ -296,6 +332,8 @@ static void evaluateTexts(const EvalOptions &options) {
           " targets\n");
   if (other)
     printAgainst(*options.against, total);
+  if (options.byPosition)
+    printDrift(total.drift);
 }
 
 /// Writes the hidden states of a file that was compiled for them.
@@ -379,6 +417,11 @@ void effc::cli::addEvalCommand(CLI::App &app) {
                    "Another file of the model, such as one whose weights have "
                    "more bits: how far the predictions are from its own")
       ->type_name("FILE.effc");
+  command->add_flag(
+      "--by-position", options->byPosition,
+      "With --against: the same by position in the text, in bands "
+      "that double. With --split 1 and a file of --state-dtype "
+      "bf16 it shows whether what states lose adds up");
   command->option_defaults()->group("Feeding");
   command
       ->add_option("--split", options->split,
@@ -420,6 +463,8 @@ void effc::cli::addEvalCommand(CLI::App &app) {
   command->footer(
       "effc eval model.effc -f book.txt\n"
       "effc eval q4.effc -f book.txt --against model.effc\n"
+      "effc eval bf16.effc -f book.txt --against model.effc --by-position "
+      "--split 1\n"
       "effc eval model.effc -f book.txt --window 2048 --stride "
       "1024\n"
       "effc eval model.effc --requests arc.jsonl --json\n"

@@ -101,7 +101,10 @@ void Evaluation::takeLogits(Running &running, const float *logits,
     if (!others)
       continue;
     checkRow(row(others, i), running.index, running.at + i);
-    running.score.against.add(row(logits, i), row(others, i));
+    Divergence ofRow;
+    ofRow.add(row(logits, i), row(others, i));
+    running.score.against.add(ofRow);
+    running.score.drift.add(running.at + i, ofRow);
   }
   if (writer)
     writer->write(running.index, running.at, logits, count);

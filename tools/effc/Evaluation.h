@@ -32,6 +32,7 @@ struct Score {
   uint64_t targets = 0;    // positions at which a token is expected
   uint64_t right = 0;      // those at which it has the largest logit
   Divergence against = {}; // over all tokens; none without another model
+  Drift drift = {};        // the same by position
 };
 
 /// Feeds sequences to a model in pieces, several at a time. Memory is bounded

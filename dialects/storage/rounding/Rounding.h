@@ -19,14 +19,25 @@ struct RoundedBlock {
   llvm::SmallVector<uint32_t, 16> groupScales, groupOffsets;
 };
 
+/// How much the numbers of a block count, where that is known of their columns.
+struct Importance {
+  /// Of each number, at least 0 and finite; empty: rules weigh by the numbers alone.
+  llvm::ArrayRef<float> columns;
+  /// The mean square of the row that the block lies in.
+  float rowSquare = 0;
+};
+
 /// Rounds as many numbers as `type` has elements, all finite. A result that no
 /// field has finite bits for is an infinity there. `block` is as made.
 using Rounding = void (*)(BlockType type, llvm::ArrayRef<float> numbers,
-                          RoundedBlock &block);
+                          const Importance &importance, RoundedBlock &block);
 
 /// The rule of a storage of Formats.cpp; null for any other type, also for one
 /// that has only the name of such a storage.
 Rounding roundingOf(BlockType type);
+
+/// Whether that rule heeds importance.
+bool heedsImportance(BlockType type);
 
 } // namespace effc::storage
 

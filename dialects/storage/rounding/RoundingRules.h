@@ -31,24 +31,49 @@ struct GroupedRanges {
 /// of the least weighted error.
 void roundGroupedRanges(llvm::ArrayRef<float> numbers,
                         const GroupedRanges &rule, RoundedBlock &block);
+/// The same by the importance of columns: the factors of the groups are searched for
+/// too (quantize_row_q2_K_impl, q4_K_impl and q5_K_impl).
+void roundImportantRanges(llvm::ArrayRef<float> numbers,
+                          const GroupedRanges &rule,
+                          const Importance &importance, RoundedBlock &block);
+/// One such group (quantize_row_q4_1_impl: 15, quantize_row_q5_1_impl: 31).
+void roundImportantRange(llvm::ArrayRef<float> numbers, int most,
+                         const Importance &importance, RoundedBlock &block);
 
-/// Groups of 16 codes of -4 to 3, improved one by one (quantize_row_q3_K_ref).
-void roundByExchange(llvm::ArrayRef<float> numbers, RoundedBlock &block);
+/// Groups of 16 codes of -4 to 3, improved one by one (quantize_row_q3_K_ref); by the
+/// importance of columns, of nineteen scales the best (quantize_row_q3_K_impl).
+void roundByExchange(llvm::ArrayRef<float> numbers,
+                     const Importance &importance, RoundedBlock &block);
 
 /// Groups of 16 codes of -32 to 31, of nineteen scales the one of the least
-/// weighted error (quantize_row_q6_K_ref).
-void roundBySearch(llvm::ArrayRef<float> numbers, RoundedBlock &block);
+/// weighted error (quantize_row_q6_K_ref, quantize_row_q6_K_impl).
+void roundBySearch(llvm::ArrayRef<float> numbers, const Importance &importance,
+                   RoundedBlock &block);
+
+/// One group of codes of -half to half - 1 by the importance of columns
+/// (quantize_row_q4_0_impl: 8, quantize_row_q5_0_impl: 16).
+void roundImportantSigned(llvm::ArrayRef<float> numbers, int half,
+                          const Importance &importance, RoundedBlock &block);
 
 /// Codes that stand for entries of the type's table: of some scales the one of the
 /// least weighted error, for one group of 32 (quantize_iq4_nl) or for eight, whose
 /// scales are integers then (quantize_iq4_xs).
 void roundToTable(BlockType type, llvm::ArrayRef<float> numbers,
-                  RoundedBlock &block);
+                  const Importance &importance, RoundedBlock &block);
 
 /// The same where the scale is the power of two that the largest magnitude asks
 /// for (quantize_row_mxfp4_ref).
 void roundToTableByExponent(BlockType type, llvm::ArrayRef<float> numbers,
                             RoundedBlock &block);
+
+/// The mean of the squares, added in the order of the numbers.
+float meanSquareOf(llvm::ArrayRef<float> numbers);
+
+/// What numbers of a group count for: importance, times the root of `square` and the
+/// number's own square.
+llvm::SmallVector<float, 32> weigh(llvm::ArrayRef<float> numbers,
+                                   llvm::ArrayRef<float> importance,
+                                   float square);
 
 /// The integer next to a number below 2^22, halves to even. Other numbers give
 /// some integer, where the public library's result is undefined.

@@ -26,8 +26,8 @@ static uint32_t nearestEntry(Table table, float number) {
   return uint32_t(isBelow ? above - 1 : above);
 }
 
-// The scale of a group: quantize_row_iq4_nl_impl with weights of x^2.
-static float scaleFor(Table table, Numbers numbers) {
+// The scale of a group: quantize_row_iq4_nl_impl.
+static float scaleFor(Table table, Numbers numbers, Numbers weights) {
   constexpr int kTries = 7;
   float largest = largestOf(numbers);
   if (std::fabs(largest) < kLeastMagnitude)
@@ -35,9 +35,8 @@ static float scaleFor(Table table, Numbers numbers) {
   float product = 0, square = 0;
   auto sum = [&](float inverse) {
     product = square = 0;
-    for (float number : numbers) {
+    for (auto [number, weight] : llvm::zip_equal(numbers, weights)) {
       auto entry = float(table[nearestEntry(table, inverse * number)]);
-      float weight = number * number;
       product += weight * entry * number;
       square += weight * entry * entry;
     }
@@ -62,12 +61,21 @@ static void encodeGroup(Table table, Numbers numbers, float scale,
 }
 
 void storage::roundToTable(BlockType type, Numbers numbers,
-                           RoundedBlock &block) {
+                           const Importance &importance, RoundedBlock &block) {
   constexpr size_t kGroup = 32;
   Table table = type.getCode().getTable();
   llvm::SmallVector<float, 8> scales;
-  for (size_t at = 0; at < numbers.size(); at += kGroup)
-    scales.push_back(scaleFor(table, numbers.slice(at, kGroup)));
+  float square = 2 * meanSquareOf(numbers);
+  for (size_t at = 0; at < numbers.size(); at += kGroup) {
+    Numbers group = numbers.slice(at, kGroup);
+    llvm::SmallVector<float, 32> weights;
+    if (importance.columns.empty())
+      for (float number : group)
+        weights.push_back(number * number);
+    else
+      weights = weigh(group, importance.columns.slice(at, kGroup), square);
+    scales.push_back(scaleFor(table, group, weights));
+  }
   if (scales.size() == 1) {
     block.scale = rt::toF16(scales[0]);
     encodeGroup(table, numbers, scales[0], block);

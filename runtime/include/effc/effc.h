@@ -221,7 +221,7 @@ typedef struct effc_state_info {
   size_t size;
   const char *name;      /* "layers.0.ssd"; owned by the model */
   const char *kind;      /* "matrix", "tail", "shift", ... */
-  const char *type;      /* "f32", "bf16", ... */
+  const char *type;      /* "f32", "bf16", "f16", "int8" */
   const uint64_t *shape; /* logical; owned by the model */
   size_t rank;
   uint64_t bytes;

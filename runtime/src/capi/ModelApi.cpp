@@ -148,8 +148,9 @@ static const char *nameOf(artifact::StateKind kind) {
 }
 
 static const char *nameOf(artifact::ElementType type) {
-  static const char *const names[] = {"f32", "bf16", "f16", "i32", "i64"};
-  static_assert(std::size(names) == size_t(artifact::ElementType::Blocks));
+  static const char *const names[] = {"f32", "bf16", "f16",
+                                      "i32", "i64",  "int8"};
+  static_assert(std::size(names) == size_t(artifact::ElementType::MAX) + 1);
   return names[size_t(type)];
 }
 

@@ -25,7 +25,7 @@ tile.kernel @store(%item, %x: !tile.view<?x8xf32, [16, 1]>, %y: !tile.view<?x8x!
   %c0 = arith.constant 0 : index
   %a = tile.load %x[%item, %c0] sizes [1, 8] : !tile.view<?x8xf32, [16, 1]> -> !tile.tile<8xf32, row>
   // store1
-  // expected-error @below {{expects a view of digits or of elements with bytes of their own, but got one of}}
+  // expected-error @below {{expects a view of digits, of rows of bytes or of elements with bytes of their own, but got one of}}
   tile.store %a, %y[%item, %c0] sizes [1, 8] : !tile.tile<8xf32, row>, !tile.view<?x8x!q, [8, 1]>
 }
 

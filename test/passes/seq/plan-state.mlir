@@ -29,6 +29,9 @@
 // FREE: remark: state 'layers.0.ssd' is stored as 'bf16'
 // FREE-NOT: note: no fallback
 
+// Of 8 bits are keys and values alone.
+// RUN: effc-opt %s --seq-plan-state=matrix-type=int8 2>&1 | FileCheck %s
+
 func.func @forward(%u: tensor<?x11xf32>, %w: tensor<4x11xf32>,
                    %tail: tensor<3x11xf32> {seq.state_name = "layers.0.conv"},
                    %x: tensor<?x2x6xf32>, %dt: tensor<?x2xf32>, %b: tensor<?x1x3xf32>, %h: tensor<2xf32>,

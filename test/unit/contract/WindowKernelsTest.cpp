@@ -246,11 +246,19 @@ TEST(WindowKernels, AgreeWithTheReferenceWithStatesOfF16) {
   EXPECT_GE(worst, 1e-5);
 }
 
+// Of 8 bits an error is at most 1 / 254 of a row's largest number.
+TEST(WindowKernels, AgreeWithTheReferenceWithStatesOf8Bits) {
+  if (testTarget().device != tile::Device::Host)
+    GTEST_SKIP() << "a GPU has no such states";
+  EXPECT_GE(worstOf(5, StateStorage::Int8, Products::F32, 3e-2), 1e-4);
+}
+
 // So on the host no token tells by which calls its keys were brought.
-TEST(WindowKernels, HaveTheSameBitsInAnyPiecesWithStatesOf16Bits) {
+TEST(WindowKernels, HaveTheSameBitsInAnyPiecesWithStatesOfFewerBits) {
   if (testTarget().device != tile::Device::Host)
     GTEST_SKIP() << "a GPU rounds keys when a call ends";
-  for (StateStorage states : {StateStorage::BF16, StateStorage::F16})
+  for (StateStorage states :
+       {StateStorage::BF16, StateStorage::F16, StateStorage::Int8})
     for (const std::unique_ptr<WindowModel> &w :
          ArrayRef(cases()).take_front(9)) {
       SCOPED_TRACE(w->shape.text());

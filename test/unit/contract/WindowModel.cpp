@@ -131,13 +131,13 @@ WindowSequence WindowModel::pickSequence(int64_t length, int64_t start) {
 void WindowModel::place(PlanRunner &runner, const WindowSequence &sequence,
                         int32_t slot) {
   for (auto [state, elements] : llvm::zip(shape.states(), sequence.states))
-    llvm::copy(elements, runner.state(state.first, slot).begin());
+    runner.writeState(state.first, slot, elements);
 }
 
 std::vector<float> WindowModel::states(PlanRunner &runner, int32_t slot) {
   std::vector<float> all;
   for (auto &[name, dims] : shape.states())
-    llvm::append_range(all, runner.state(name, slot));
+    llvm::append_range(all, runner.readState(name, slot));
   return all;
 }
 
@@ -185,8 +185,10 @@ WindowOutcome WindowModel::inPieces(PlanRunner &runner,
 
 void WindowModel::clear(PlanRunner &runner, int32_t slot) {
   for (auto &[name, dims] : shape.states())
-    llvm::fill(runner.state(name, slot),
-               StringRef(name).starts_with("first") ? 7.0f : 0.0f);
+    runner.writeState(
+        name, slot,
+        std::vector<float>(size_t(countElements(dims)),
+                           StringRef(name).starts_with("first") ? 7.0f : 0.0f));
 }
 
 /// Tokens of each sequence that come in decode calls.

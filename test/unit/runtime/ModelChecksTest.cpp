@@ -193,7 +193,16 @@ static const Mistake kStorages[] = {
      "271 rows at a stride of 5 bytes, but a size of 17344"},
     {"storage_of_state",
      [](ProgramT &p) { p.states[0]->type = artifact::ElementType::Blocks; },
-     "is of unknown type 5"},
+     "state 'sum' has a size of 12 bytes, but its shape takes 7"},
+    {"neutral_of_rows",
+     [](ProgramT &p) {
+       p.states[0]->type = artifact::ElementType::Blocks;
+       p.states[0]->neutral = 1;
+     },
+     "state 'sum' of blocks is 1 where nothing was written, but 0 is expected"},
+    {"type_of_state",
+     [](ProgramT &p) { p.states[0]->type = artifact::ElementType(6); },
+     "is of unknown type 6"},
 };
 static const Mistake kWeights[] = {
     {"weight_type",

@@ -373,6 +373,55 @@ TEST(StateFile, ConvertsToHalf) {
             (Bits{0x6800, 0x0400, 0x8000}));
 }
 
+// Rows of bytes: three numbers share the scale 127 / 127 = 1, then 12.7 / 127, whose
+// multiples next to them they become, halves to even; 0 and what is tiny have the scale 0.
+TEST(StateFile, ConvertsToBytesAndBack) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &p) {
+    p.states[0]->type = artifact::ElementType::Blocks;
+    p.states[0]->size = 4 + 3;
+    stateExtents(p);
+  };
+  Toy wide, narrow(1, options);
+  auto kept = [&](float a, float b, float c) {
+    std::string bytes = savedAfter(wide, 1);
+    const float given[] = {a, b, c};
+    std::memcpy(&bytes[kSumAt], given, sizeof given);
+    repair(bytes);
+    Session session(narrow.engine);
+    session.loadBytes(bytes);
+    return session.save();
+  };
+  struct Row {
+    float given[3], scale;
+    int codes[3];
+  };
+  const Row rows[] = {{{127, -2.5f, 3.5f}, 1, {127, -2, 4}},
+                      {{-127, 127, -0.25f}, 1, {-127, 127, 0}},
+                      {{0.5f, -12.7f, 6}, 12.7f / 127, {5, -127, 60}},
+                      {{0, -0.0f, 0}, 0, {0, 0, 0}},
+                      {{0x1p-149f, 0, 0}, 0, {0, 0, 0}}};
+  for (const Row &row : rows) {
+    std::string bytes = kept(row.given[0], row.given[1], row.given[2]);
+    float scale;
+    std::memcpy(&scale, &bytes[kSumAt], 4);
+    EXPECT_EQ(scale, row.scale);
+    Session back(wide.engine);
+    back.loadBytes(bytes);
+    float numbers[3];
+    std::memcpy(numbers, &back.save()[kSumAt], sizeof numbers);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(int(uint8_t(bytes[kSumAt + 4 + size_t(i)])) - 128,
+                row.codes[i]);
+      EXPECT_EQ(numbers[i], row.scale * float(row.codes[i]));
+    }
+  }
+  // An infinity makes NaN of its row, which no sequence goes on from.
+  std::string lost = kept(1, INFINITY, 2);
+  Session back(wide.engine);
+  EXPECT_EQ(refusal(back, lost), "3: element 0 of state 'sum' is not a number");
+}
+
 TEST(StateFile, FilesThatAreNone) {
   Toy toy;
   Session session(toy.engine);

@@ -201,6 +201,51 @@ TEST_F(WeightRowsTest, MeasuresWhatIsLost) {
   EXPECT_NEAR(none.squares, squares, 1e-6);
 }
 
+// Of three dimensions, each matrix has the importance of its own columns, and its rows
+// are rounded one by one.
+TEST_F(WeightRowsTest, RoundsByTheImportanceOfColumns) {
+  context.loadDialect<storage::StorageDialect>();
+  storage::Storage storage =
+      storage::Storage::get(storage::formatOf("q4_0", &context));
+  std::vector<float> values(2 * 3 * 64), importance(2 * 64);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = std::sin(float(i * i)) * float(1 + i / 64);
+  for (size_t i = 0; i < importance.size(); ++i)
+    importance[i] = float(i % 7 * i % 5);
+  std::vector<uint8_t> expected(storage.bytes(int64_t(values.size())));
+  auto encoder = storage::Encoder::of(storage);
+  for (size_t row = 0; row < 6; ++row)
+    ASSERT_FALSE(encoder->encodeRow(
+        llvm::ArrayRef(values).slice(row * 64, 64),
+        llvm::ArrayRef(importance).slice(row / 3 * 64, 64),
+        llvm::MutableArrayRef(expected).slice(row * 36, 36)));
+  uint64_t shape[] = {2, 3, 64};
+  SourceTensor tensor = source<float>(builder.getF32Type(), shape, values);
+  auto written = [&] {
+    WeightRows rows = llvm::cantFail(
+        WeightRows::create(weight({2, 3, 64}, storage.type()), tensor));
+    rows.measure();
+    std::vector<uint8_t> bytes;
+    for (uint64_t row = 0; row < rows.rows(); ++row)
+      llvm::append_range(bytes, llvm::cantFail(rows.row(row)));
+    return std::pair{bytes, *rows.getLoss()};
+  };
+  auto [plain, plainLoss] = written();
+  tensor.importance = importance;
+  auto [important, loss] = written();
+  EXPECT_EQ(important, expected);
+  EXPECT_NE(plain, expected);
+  EXPECT_EQ(plainLoss.importantSquares, 0);
+  double errors = 0, squares = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    double counts = importance[i / 192 * 64 + i % 64];
+    double error = double(storage.number(expected, i)) - double(values[i]);
+    squares += counts * double(values[i]) * double(values[i]);
+    errors += counts * error * error;
+  }
+  EXPECT_NEAR(loss.importantRelative(), std::sqrt(errors / squares), 1e-9);
+}
+
 // Every half there is becomes the f32 of its value: sign, exponent - 15 and
 // fraction by the definition, in double.
 TEST_F(WeightRowsTest, WidensEveryHalf) {

@@ -358,46 +358,27 @@ MutableArrayRef<float> PlanRunner::state(StringRef name, int64_t slot) {
 }
 
 std::vector<float> PlanRunner::readState(StringRef name, int64_t slot) {
-  if (!isNarrow(name))
-    return state(name, slot).vec();
-  std::vector<float> elements;
-  for (uint16_t half : elementsOf<uint16_t>(name, slot))
-    elements.push_back(isHalf(name)
-                           ? rt::fromF16(half)
-                           : llvm::bit_cast<float>(uint32_t(half) << 16));
-  return elements;
+  effc::storage::Storage storage = storageOf(name);
+  MutableArrayRef<uint8_t> bytes = elementsOf<uint8_t>(name, slot);
+  std::vector<float> numbers(bytes.size() / storage.blockBytes() *
+                             storage.blockElements());
+  storage.readNumbers(bytes, numbers);
+  return numbers;
 }
 
 void PlanRunner::writeState(StringRef name, int64_t slot,
                             ArrayRef<float> elements) {
-  if (!isNarrow(name)) {
-    MutableArrayRef<float> stored = state(name, slot);
-    ASSERT_EQ(stored.size(), elements.size());
-    llvm::copy(elements, stored.begin());
-    return;
-  }
-  MutableArrayRef<uint16_t> stored = elementsOf<uint16_t>(name, slot);
-  ASSERT_EQ(stored.size(), elements.size());
-  for (auto [half, element] : llvm::zip_equal(stored, elements)) {
-    if (isHalf(name)) {
-      half = rt::toF16(element);
-      continue;
-    }
-    uint32_t word = llvm::bit_cast<uint32_t>(element);
-    half = (word + 0x7fff + ((word >> 16) & 1)) >> 16;
-  }
+  effc::storage::Storage storage = storageOf(name);
+  MutableArrayRef<uint8_t> bytes = elementsOf<uint8_t>(name, slot);
+  ASSERT_EQ(int64_t(bytes.size()), storage.bytes(int64_t(elements.size())));
+  ASSERT_FALSE(storage.encode(elements, bytes));
 }
 
-bool PlanRunner::isNarrow(StringRef name) const {
-  return llvm::any_of(layout.getStates(), [&](seq::StateAttr state) {
-    return state.getName() == name && !state.getType().getElementType().isF32();
-  });
-}
-
-bool PlanRunner::isHalf(StringRef name) const {
-  return llvm::any_of(layout.getStates(), [&](seq::StateAttr state) {
-    return state.getName() == name && state.getType().getElementType().isF16();
-  });
+effc::storage::Storage PlanRunner::storageOf(StringRef name) const {
+  for (seq::StateAttr state : layout.getStates())
+    if (state.getName() == name)
+      return effc::storage::Storage::get(state.getType().getElementType());
+  llvm::report_fatal_error("no such state");
 }
 
 plan::EntryOp PlanRunner::findEntry(plan::EntryKind kind, int64_t rows) {

@@ -23,6 +23,7 @@
 #include "compiler/Pipelines.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/reference/Evaluate.h"
+#include "dialects/storage/Storage.h"
 #include "runtime/abi/HostKernel.h"
 #include "runtime/schema/program_generated.h"
 #include "runtime/src/devices/sim/SimBlock.h"
@@ -186,8 +187,7 @@ public:
 private:
   PlanRunner(TestModel &model, const PipelineOptions &options, int64_t slots,
              std::unique_ptr<KernelModule> alone, Edit edit, Edit editThreads);
-  bool isNarrow(llvm::StringRef state) const;
-  bool isHalf(llvm::StringRef state) const;
+  effc::storage::Storage storageOf(llvm::StringRef name) const;
   /// The elements of one slot's state, as they are stored.
   template <typename Element>
   llvm::MutableArrayRef<Element> elementsOf(llvm::StringRef name, int64_t slot);

@@ -66,3 +66,13 @@ std::vector<float> test::roundedNumbers(std::string_view distribution) {
         numbers.push_back(known.number(i));
   return numbers;
 }
+
+std::vector<float> test::roundedImportance() {
+  std::vector<float> importance;
+  for (uint32_t i = 0; i < 512; ++i) {
+    float root = uniform(60, i) + 1, squared = root * root;
+    bool isIdle = i % 11 == 0 || i / 32 == 5;
+    importance.push_back(isIdle ? 0 : squared * squared);
+  }
+  return importance;
+}

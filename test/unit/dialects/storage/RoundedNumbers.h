@@ -11,6 +11,9 @@ namespace effc::test {
 /// 4,096 numbers; none where no distribution has that name.
 std::vector<float> roundedNumbers(std::string_view distribution);
 
+/// How much each of 512 columns counts: skewed, with zeros, also of a whole group.
+std::vector<float> roundedImportance();
+
 } // namespace effc::test
 
 #endif // EFFC_TEST_UNIT_DIALECTS_STORAGE_ROUNDEDNUMBERS_H

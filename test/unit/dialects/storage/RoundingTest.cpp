@@ -18,7 +18,8 @@ namespace {
 
 struct Recorded {
   const char *kind, *distribution;
-  uint64_t hash; // FNV-1a
+  uint64_t hash;          // FNV-1a
+  uint64_t importantHash; // by the importance of columns
 };
 constexpr Recorded kRecorded[] = {
 #include "test/unit/dialects/storage/rounded_blocks.inc"
@@ -44,6 +45,17 @@ TEST_P(RoundingTest, GivesThePublicLibrarysBits) {
   ASSERT_TRUE(encoder);
   ASSERT_FALSE(encoder->encode(numbers, bytes));
   EXPECT_EQ(hashOf(bytes), GetParam().hash);
+  std::vector<float> importance = roundedImportance();
+  size_t columns = importance.size(),
+         rowBytes = storage.bytes(int64_t(columns));
+  for (size_t row = 0; row * columns < numbers.size(); ++row)
+    ASSERT_FALSE(encoder->encodeRow(
+        llvm::ArrayRef(numbers).slice(row * columns, columns), importance,
+        llvm::MutableArrayRef(bytes).slice(row * rowBytes, rowBytes)));
+  EXPECT_EQ(hashOf(bytes), GetParam().importantHash);
+  if (!storage::heedsImportance(storage.block())) {
+    EXPECT_EQ(GetParam().importantHash, GetParam().hash);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, RoundingTest, testing::ValuesIn(kRecorded),

@@ -1,4 +1,4 @@
-// Files whose states have 16 bits: what is rounded when, and how much that may cost.
+// Files whose states have 16 or 8 bits: what is rounded when, and how much that may cost.
 #include "test/unit/tools/effc-verify/VerifyFixture.h"
 
 using namespace effc;
@@ -21,11 +21,13 @@ TEST_F(StateTypes, NarrowStatesAreTolerableBetweenCallsAlone) {
   EXPECT_DOUBLE_EQ(find(report, "decode steps").tolerance, 10.0 / 512);
 }
 
-// Keys and values in 16 bits are rounded when a token is made: fed in any way the bits
-// are the same, and f16 is nearer than bf16.
+// Keys and values in 16 and 8 bits are rounded when a token is made: fed in any way the
+// bits are the same, and f16 is nearer than bf16.
 TEST_F(StateTypes, NarrowKeysHaveTheSameBitsInAnyPieces) {
-  double before = 1;
-  for (std::string type : {"bf16", "f16"}) {
+  std::vector<double> errors;
+  std::map<std::string, double> tolerances = {
+      {"bf16", 10.0 / 512}, {"f16", 10.0 / 4096}, {"int8", 10.0 / 254}};
+  for (std::string type : {"int8", "bf16", "f16"}) {
     Report report =
         verify(compile("families/gemma3/text_linear",
                        {"--state-dtype", type, "--werror=fallback"}));
@@ -36,10 +38,10 @@ TEST_F(StateTypes, NarrowKeysHaveTheSameBitsInAnyPieces) {
       EXPECT_EQ(find(report, name).tolerance, 0) << type << ", " << name;
     }
     double error = find(report, "this file").error;
-    EXPECT_DOUBLE_EQ(find(report, "this file").tolerance,
-                     type == "f16" ? 10.0 / 4096 : 10.0 / 512);
+    EXPECT_DOUBLE_EQ(find(report, "this file").tolerance, tolerances[type]);
     EXPECT_GT(error, 1e-5) << type;
-    EXPECT_LT(error, before / 2) << type;
-    before = error;
+    errors.push_back(error);
   }
+  EXPECT_LT(errors[1], errors[0]);
+  EXPECT_LT(errors[2], errors[1] / 2);
 }

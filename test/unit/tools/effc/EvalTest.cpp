@@ -391,7 +391,7 @@ TEST_F(Eval, ComparesWithAnotherModel) {
     return SafetensorsFile::read(at("out"));
   };
   SafetensorsFile own = logitsOf("toy.effc"), others = logitsOf("other.effc");
-  double divergence = 0, nll = 0;
+  double divergence = 0, last = 0, nll = 0;
   uint64_t rows = 0, same = 0, predicted = 0;
   for (size_t i = 0; i < sequences.size(); ++i) {
     if (sequences[i].empty())
@@ -412,8 +412,10 @@ TEST_F(Eval, ComparesWithAnotherModel) {
       }
       auto logP = [&](size_t v) { return p[v] - p[bestP] - std::log(sumP); };
       auto logQ = [&](size_t v) { return q[v] - q[bestQ] - std::log(sumQ); };
+      double before = divergence;
       for (size_t v = first; v < first + kToyVocabulary; ++v)
         divergence += std::exp(logQ(v)) * (logQ(v) - logP(v));
+      last += t >= 32 ? divergence - before : 0;
       same += bestP == bestQ;
       if (t + 1 == sequences[i].size())
         continue;
@@ -436,16 +438,36 @@ TEST_F(Eval, ComparesWithAnotherModel) {
       EXPECT_NEAR(against["mean_divergence"], divergence / double(rows), 1e-9);
       EXPECT_NEAR(against["mean_nll"], nll / double(predicted), 1e-9);
       EXPECT_EQ(told["mean_nll"], nlohmann::json::parse(alone.out)["mean_nll"]);
+      // Of 7, 1, 33 and 16 tokens 40 lie below position 16, 16 below 32.
+      auto &bands = against["by_position"];
+      ASSERT_EQ(bands.size(), 3u);
+      double sum = 0;
+      const uint64_t expected[3][3] = {{0, 16, 40}, {16, 32, 16}, {32, 64, 1}};
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(bands[i]["first"], expected[i][0]);
+        EXPECT_EQ(bands[i]["end"], expected[i][1]);
+        EXPECT_EQ(bands[i]["rows"], expected[i][2]);
+        sum += double(bands[i]["mean_divergence"]) * double(expected[i][2]);
+      }
+      EXPECT_NEAR(sum, divergence, 1e-9);
+      EXPECT_NEAR(bands[2]["mean_divergence"], last, 1e-9);
     }
   Finished itself = eval(
       {"--tokens", at("tokens.json"), "--against", at("toy.effc"), "--json"});
   auto told = nlohmann::json::parse(itself.out)["against"];
   EXPECT_EQ(told["same_choice"], rows);
   EXPECT_EQ(told["mean_divergence"], 0);
-  Finished text =
-      eval({"--tokens", at("tokens.json"), "--against", at("other.effc")});
+  Finished text = eval({"--tokens", at("tokens.json"), "--against",
+                        at("other.effc"), "--by-position"});
   EXPECT_NE(text.out.find("\n  same choice     "), std::string::npos)
       << text.out;
+  EXPECT_NE(text.out.find("\n    32 to 63              "), std::string::npos)
+      << text.out;
+  Finished without = eval({"--tokens", at("tokens.json"), "--by-position"});
+  EXPECT_EQ(without.status, 2);
+  EXPECT_NE(without.err.find("--by-position needs --against"),
+            std::string::npos)
+      << without.err;
   Finished missing =
       eval({"--tokens", at("tokens.json"), "--against", at("none.effc")});
   EXPECT_EQ(missing.status, 1);

@@ -1,0 +1,185 @@
+#include "frontend/importance/WeightImportance.h"
+
+#include "dialects/storage/rounding/Rounding.h"
+#include "frontend/checkpoint/Refusal.h"
+#include "frontend/gguf/Names.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace effc;
+using namespace effc::frontend;
+using llvm::StringRef;
+
+namespace {
+
+/// The importance of one tensor of a checkpoint.
+struct Found {
+  const ImportanceFile::Numbers *numbers = nullptr;
+  std::string name; // in the file
+  /// Which matrix of the entry it is; none: all that the entry has.
+  std::optional<uint64_t> expert;
+};
+
+class Search {
+public:
+  Search(const ImportanceFile &file, StringRef modelType, bool isGguf)
+      : file(file), isGguf(isGguf) {
+    // A name that several architectures know stands for the same matrix in all, but
+    // the model's own come first.
+    for (bool isOwn : {true, false})
+      for (const GgufArchitecture *architecture : listGgufArchitectures())
+        if ((architecture->modelType == modelType) == isOwn)
+          architectures.push_back(architecture);
+  }
+
+  Found find(StringRef source) const;
+
+private:
+  const ImportanceFile &file;
+  bool isGguf;
+  std::vector<const GgufArchitecture *> architectures;
+};
+
+} // namespace
+
+/// Where a flag of the converter joined matrices that have the same inputs.
+static std::string joinedNameOf(StringRef given) {
+  constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kJoined[] = {
+      {".attn_q.", ".attn_qkv."},
+      {".attn_k.", ".attn_qkv."},
+      {".attn_v.", ".attn_qkv."},
+      {".ffn_gate_exps.", ".ffn_gate_up_exps."},
+      {".ffn_up_exps.", ".ffn_gate_up_exps."}};
+  for (const auto &[part, whole] : kJoined)
+    if (auto [before, after] = given.split(part); before.size() < given.size())
+      return (before + whole + after).str();
+  return "";
+}
+
+Found Search::find(StringRef source) const {
+  if (const auto *numbers = file.find(source))
+    return {numbers, source.str(), {}};
+  for (const GgufArchitecture *architecture : architectures) {
+    GgufGivenName given = findGivenName(*architecture, source);
+    if (given.name.empty())
+      continue;
+    if (!isGguf && given.hasOtherColumns)
+      return {};
+    for (const std::string &name : {given.name, joinedNameOf(given.name)})
+      if (const auto *numbers = file.find(name))
+        return {numbers, name, given.expert};
+  }
+  return {};
+}
+
+/// The numbers of one tensor's columns, as many times as the tensor has matrices;
+/// empty where the entry has another number.
+static llvm::ArrayRef<float> numbersOf(const Found &found, uint64_t columns,
+                                       uint64_t matrices) {
+  llvm::ArrayRef<float> all = *found.numbers;
+  if (all.size() % columns != 0)
+    return {};
+  uint64_t count = all.size() / columns;
+  if (count == 1)
+    return all;
+  if (found.expert)
+    return *found.expert < count ? all.slice(*found.expert * columns, columns)
+                                 : llvm::ArrayRef<float>();
+  return count == matrices ? all : llvm::ArrayRef<float>();
+}
+
+static mlir::RankedTensorType typeOf(seq::WeightOp weight) {
+  return llvm::cast<mlir::RankedTensorType>(weight.getType());
+}
+
+static bool heedsImportance(seq::WeightOp weight) {
+  auto blocks =
+      llvm::dyn_cast<storage::BlockType>(typeOf(weight).getElementType());
+  return blocks && !weight.getComputed() && storage::heedsImportance(blocks);
+}
+
+/// Empty where a tensor of the weight has no entry.
+static llvm::Expected<ColumnImportance>
+importanceOf(seq::WeightOp weight, const Search &search, StringRef file) {
+  llvm::ArrayRef<int64_t> shape = typeOf(weight).getShape();
+  llvm::SmallVector<StringRef> sources = weight.getSources();
+  // Turned tensors follow one another along the columns.
+  if (weight.getTransposed() && sources.size() > 1)
+    return ColumnImportance();
+  auto columns = uint64_t(shape.back());
+  uint64_t matrices =
+      shape.size() == 3 ? uint64_t(shape[0]) / sources.size() : 1;
+  ColumnImportance importance;
+  size_t each = 0;
+  for (StringRef source : sources) {
+    Found found = search.find(source);
+    if (!found.numbers)
+      return ColumnImportance();
+    llvm::ArrayRef<float> numbers = numbersOf(found, columns, matrices);
+    if (numbers.empty())
+      return refuse(file + ": expects " + llvm::Twine(columns) +
+                    " numbers for " + quote(found.name) +
+                    (matrices > 1 ? ", or as many for each of " +
+                                        std::to_string(matrices) + " matrices"
+                                  : std::string()) +
+                    ", which are the columns of " + quote(weight.getSymName()) +
+                    ", but got " + llvm::Twine(found.numbers->size()) +
+                    ": the file is of another model");
+    // Equal parts of the weight have equally many.
+    if (each > 0 && numbers.size() != each)
+      return ColumnImportance();
+    each = numbers.size();
+    importance.insert(importance.end(), numbers.begin(), numbers.end());
+  }
+  return importance;
+}
+
+/// The tables of embeddings and of outputs, of which importance is not gathered unless
+/// that is asked for.
+static llvm::StringSet<> findOuter(mlir::ModuleOp module) {
+  llvm::StringSet<> names;
+  module.walk([&](mlir::Operation *op) {
+    if (llvm::isa<seq::EmbeddingOp, seq::LmHeadOp>(op))
+      for (mlir::Value operand : op->getOperands())
+        if (auto weight = operand.getDefiningOp<seq::ParameterOp>())
+          names.insert(weight.getWeight());
+  });
+  return names;
+}
+
+llvm::Expected<WeightImportance>
+WeightImportance::find(const ImportanceFile &file, mlir::ModuleOp module,
+                       StringRef modelType, bool isGguf, Remarks &remarks) {
+  Search search(file, modelType, isGguf);
+  WeightImportance result;
+  std::vector<std::string> without;
+  for (auto weight : module.getOps<seq::WeightOp>()) {
+    if (!heedsImportance(weight))
+      continue;
+    auto importance = importanceOf(weight, search, file.getName());
+    if (!importance)
+      return importance.takeError();
+    if (importance->empty())
+      without.push_back(weight.getSymName().str());
+    else
+      result.bySymbol[weight.getSymName()] = std::move(*importance);
+  }
+  if (result.bySymbol.empty() && without.empty())
+    return refuse("importance changes nothing: no matrix gets a type whose "
+                  "rounding heeds it, as q4_k does and q8_0 does not "
+                  "(--weights-type)");
+  if (result.bySymbol.empty())
+    return refuse(file.getName() + ": has no matrix of this model: it has " +
+                  quote(file.getExample()) + " and the like, the model " +
+                  quote(without.front()));
+  remarks.push_back("importance of " + std::to_string(result.bySymbol.size()) +
+                    " matrices is that of " + quote(file.getName()));
+  llvm::StringSet<> outer = findOuter(module);
+  for (const std::string &name : without)
+    remarks.push_back((outer.contains(name) ? "" : "fallback: ") +
+                      ("matrix " + quote(name)) +
+                      " is rounded without importance, since " +
+                      quote(file.getName()) + " has none of it");
+  return std::move(result);
+}

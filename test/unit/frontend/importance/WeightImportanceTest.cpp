@@ -1,0 +1,155 @@
+// Which entry of a file of importances is about which matrix.
+#include "frontend/importance/WeightImportance.h"
+
+#include "dialects/storage/Formats.h"
+#include "test/unit/frontend/gguf/GgufImage.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace effc;
+using namespace effc::frontend;
+using namespace effc::test;
+
+namespace {
+
+class WeightImportanceTest : public testing::Test {
+protected:
+  WeightImportanceTest() {
+    context.loadDialect<mlir::func::FuncDialect, seq::SeqDialect,
+                        storage::StorageDialect>();
+  }
+
+  /// A weight of q4_0, or of another type.
+  void weight(llvm::StringRef name, llvm::StringRef how, llvm::StringRef shape,
+              llvm::StringRef type = "!q4") {
+    weights += ("seq.weight @" + name + " " + how + " : tensor<" + shape + "x" +
+                type + ">\n")
+                   .str();
+  }
+  /// An entry whose numbers are all `number`.
+  void entry(llvm::StringRef name, size_t count, float number) {
+    entry(name, std::vector<float>(count, number), 1);
+  }
+  void entry(llvm::StringRef name, std::vector<float> numbers, size_t rows) {
+    auto columns = int64_t(numbers.size() / rows);
+    file.floats((name + ".in_sum2").str(), {columns, int64_t(rows)}, numbers)
+        .floats((name + ".counts").str(), {1, int64_t(rows)},
+                std::vector<float>(rows, 1));
+  }
+
+  /// The problem, or "" and `found`.
+  std::string find(llvm::StringRef modelType = "llama", bool isGguf = false) {
+    std::string q4 = typeText("q4_0"), q8 = typeText("q8_0");
+    module = mlir::parseSourceString<mlir::ModuleOp>(
+        "!q4 = " + q4 + "\n!q8 = " + q8 + "\nmodule {\n" + weights + "}",
+        &context);
+    EXPECT_TRUE(module);
+    std::string bytes = file.build();
+    ImportanceFile importances = llvm::cantFail(ImportanceFile::parse(
+        llvm::arrayRefFromStringRef(bytes), "texts.gguf"));
+    remarks.clear();
+    auto result = WeightImportance::find(importances, *module, modelType,
+                                         isGguf, remarks);
+    if (!result)
+      return llvm::toString(result.takeError());
+    found = std::move(*result);
+    return "";
+  }
+  std::string typeText(llvm::StringRef name) {
+    std::string text;
+    llvm::raw_string_ostream(text) << storage::formatOf(name, &context);
+    return text;
+  }
+  std::vector<float> of(llvm::StringRef name) { return found.of(name).vec(); }
+  static std::vector<float> all(size_t count, float number) {
+    return std::vector<float>(count, number);
+  }
+
+  mlir::MLIRContext context;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  GgufBuilder file;
+  std::string weights;
+  WeightImportance found;
+  Remarks remarks;
+};
+
+} // namespace
+
+TEST_F(WeightImportanceTest, IsFoundByTheNamesOfEitherSide) {
+  weight("q", "source(\"model.layers.3.self_attn.q_proj.weight\")", "4x32");
+  weight("up", "source(\"model.layers.3.mlp.up_proj.weight\")", "4x32");
+  weight("head", "source(\"lm_head.weight\")", "4x32", "!q8");
+  entry("blk.3.attn_qkv.weight", 32, 2);
+  entry("model.layers.3.mlp.up_proj.weight", 32, 3);
+  entry("output.weight", 32, 4);
+  ASSERT_EQ(find(), "");
+  EXPECT_EQ(of("q"), all(32, 2));
+  EXPECT_EQ(of("up"), all(32, 3));
+  // Rounded without a search, whatever counts.
+  EXPECT_EQ(of("head"), all(0, 0));
+  EXPECT_EQ(remarks,
+            Remarks({"importance of 2 matrices is that of 'texts.gguf'"}));
+}
+
+TEST_F(WeightImportanceTest, OfExpertsIsThatOfEach) {
+  std::string experts = "source(\"model.layers.0.mlp.experts.0.up_proj.weight\""
+                        ") then [\"model.layers.0.mlp.experts.1.up_proj."
+                        "weight\"]";
+  weight("one_by_one", experts, "2x4x32");
+  weight("together", "source(\"blk.0.ffn_down_exps.weight\")", "2x4x32");
+  std::vector<float> numbers = all(32, 5), second = all(32, 6);
+  numbers.insert(numbers.end(), second.begin(), second.end());
+  entry("blk.0.ffn_up_exps.weight", numbers, 2);
+  entry("blk.0.ffn_down_exps.weight", numbers, 2);
+  ASSERT_EQ(find("qwen3_moe"), "");
+  EXPECT_EQ(of("one_by_one"), numbers);
+  EXPECT_EQ(of("together"), numbers);
+}
+
+TEST_F(WeightImportanceTest, IsMissedByName) {
+  weight("q", "source(\"model.layers.0.self_attn.q_proj.weight\")", "4x32");
+  weight("k", "source(\"model.layers.0.self_attn.k_proj.weight\")", "4x32");
+  entry("blk.0.attn_q.weight", 32, 2);
+  ASSERT_EQ(find(), "");
+  EXPECT_EQ(remarks,
+            Remarks({"importance of 1 matrices is that of 'texts.gguf'",
+                     "fallback: matrix 'k' is rounded without importance, "
+                     "since 'texts.gguf' has none of it"}));
+}
+
+// The converter of Qwen 3.5 puts columns in another order, which a checkpoint does
+// not have.
+TEST_F(WeightImportanceTest, IsNotTakenForOtherColumns) {
+  weight("out", "source(\"model.layers.0.linear_attn.out_proj.weight\")",
+         "4x32");
+  weight("up", "source(\"model.layers.0.mlp.up_proj.weight\")", "4x32");
+  entry("blk.0.ssm_out.weight", 32, 2);
+  entry("blk.0.ffn_up.weight", 32, 2);
+  ASSERT_EQ(find("qwen3_5_text"), "");
+  EXPECT_EQ(of("out"), all(0, 0));
+  ASSERT_EQ(find("qwen3_5_text", /*isGguf=*/true), "");
+  EXPECT_EQ(of("out"), all(32, 2));
+  ASSERT_EQ(find("qwen3_next"), "");
+  EXPECT_EQ(of("out"), all(32, 2));
+}
+
+TEST_F(WeightImportanceTest, OfAnotherModelIsRefused) {
+  weight("q", "source(\"model.layers.0.self_attn.q_proj.weight\")", "4x32");
+  entry("blk.0.attn_q.weight", 33, 2);
+  EXPECT_EQ(find(), "texts.gguf: expects 32 numbers for 'blk.0.attn_q.weight', "
+                    "which are the columns of 'q', but got 33: the file is of "
+                    "another model");
+  file = GgufBuilder();
+  entry("blk.0.attn_k.weight", 32, 2);
+  EXPECT_EQ(find(), "texts.gguf: has no matrix of this model: it has "
+                    "'blk.0.attn_k.weight' and the like, the model 'q'");
+  weights.clear();
+  weight("q", "source(\"model.layers.0.self_attn.q_proj.weight\")", "4x32",
+         "!q8");
+  EXPECT_EQ(find(), "importance changes nothing: no matrix gets a type whose "
+                    "rounding heeds it, as q4_k does and q8_0 does not "
+                    "(--weights-type)");
+}
