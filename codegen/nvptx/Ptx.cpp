@@ -81,7 +81,8 @@ llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
 }
 
 /// Divisions that may be approximate -> products with an approximate reciprocal,
-/// two instructions. Of a denominator beyond 2^126 the quotient is 0.
+/// two instructions. Of a denominator beyond 2^126 the quotient is 0; one below
+/// 2^-126 counts as 0.
 void writeReciprocals(ModuleOp kernels) {
   kernels.walk([](LLVM::FDivOp division) {
     if (!division.getType().isF32() ||

@@ -25,8 +25,8 @@ struct DotShape {
 /// Rows and columns of a result that one work item forms.
 struct DotTile {
   int64_t rows, columns;
-  int64_t
-      cycles; ///< of a core for a step, where others have such tiles as well
+  /// Of a core for each step of the contraction, while all others have such a tile.
+  int64_t stepCycles;
 };
 
 /// How rows lie in shared memory: how many elements apart, and whether they are

@@ -187,4 +187,33 @@ tile.kernel @narrow_rows(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.
   tile.store %d, %y[%c0, %c0] sizes [64, 64]
       : !tile.tile<64x64xf32, accumulator>, !tile.view<?x64xbf16, [64, 1]>
 }
+// Two groups lie along the rows: each reads its own, and both all columns.
+// CHECK-LABEL: tile.kernel @two_groups
+// CHECK: tile.dot {{.*}} #tile.mma<threads = 256, row_warps = 8>
+// WARPS-LABEL: tile.kernel @two_groups
+// WARPS: tile.dot {{.*}} #tile.mma<threads = 256, row_warps = 4>
+tile.kernel @two_groups(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.view<128x192xbf16, [192, 1]>,
+                        %y: !tile.view<?x128xf32, [128, 1]>)
+    items(#tile.items<rows, tile = 256, times = 1>) writes(2) streamed(1) aligned(0, 1, 2) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<256x128xf32, accumulator>
+  %d = tile.pipeline stages 3 extent 192 step 64 iter(%zero)
+      : !tile.tile<256x128xf32, accumulator> load {
+  ^bb0(%k: index):
+    %a = tile.load %x[%c0, %k] sizes [256, 64]
+        : !tile.view<?x192xbf16, [192, 1]> -> !tile.tile<256x64xf32, operand>
+    %b = tile.load %w[%c0, %k] sizes [128, 64]
+        : !tile.view<128x192xbf16, [192, 1]> -> !tile.tile<128x64xf32, operand>
+    tile.yield %a, %b : !tile.tile<256x64xf32, operand>, !tile.tile<128x64xf32, operand>
+  } compute {
+  ^bb0(%a: !tile.tile<256x64xf32, operand>, %b: !tile.tile<128x64xf32, operand>,
+       %acc: !tile.tile<256x128xf32, accumulator>):
+    %s = tile.dot %acc, %a, %b transpose_b rounded to bf16 : !tile.tile<256x128xf32, accumulator>,
+        !tile.tile<256x64xf32, operand>, !tile.tile<128x64xf32, operand>
+    tile.yield %s : !tile.tile<256x128xf32, accumulator>
+  }
+  tile.store %d, %y[%c0, %c0] sizes [256, 128]
+      : !tile.tile<256x128xf32, accumulator>, !tile.view<?x128xf32, [128, 1]>
+}
 }

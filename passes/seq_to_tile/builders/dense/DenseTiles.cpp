@@ -63,7 +63,8 @@ static Type storedRowsOf(Operation *op, const CallContext &call) {
                 : cast<RankedTensorType>(rows.getType()).getElementType();
 }
 
-// Whether the steps of both operands that are under way fit into a block.
+// Whether the steps of both operands that are under way fit into a block, but for
+// what keeps rows in different banks.
 static bool areStepsShared(tile::DotTile tile, const CallContext &call,
                            const DenseShape &shape, Type ofRows, Type stored) {
   auto contraction = Contraction::of(call, shape.inner);
@@ -87,7 +88,8 @@ static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
       continue;
     int64_t items = shape.parts * llvm::divideCeil(rows, tile.rows) *
                     llvm::divideCeil(shape.outputs, tile.columns);
-    int64_t cycles = int64_t(llvm::divideCeil(items, call.cores)) * tile.cycles;
+    int64_t cycles =
+        int64_t(llvm::divideCeil(items, call.cores)) * tile.stepCycles;
     if (!best || cycles < least) {
       best = DenseTile{tile.rows, tile.columns};
       least = cycles;

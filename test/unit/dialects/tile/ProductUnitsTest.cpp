@@ -129,7 +129,7 @@ TEST_F(ProductUnitsTest, OfferTilesThatTheyCanForm) {
       whole.rows = tile.rows;
       whole.columns = tile.columns;
       EXPECT_TRUE(groups.canForm(whole, 4, 4));
-      EXPECT_GT(tile.cycles, 0);
+      EXPECT_GT(tile.stepCycles, 0);
     }
   EXPECT_EQ(groups.getTiles(/*isExact=*/false).size(), 4u);
   EXPECT_EQ(groups.getTiles(/*isExact=*/true).size(), 2u);

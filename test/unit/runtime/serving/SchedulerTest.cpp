@@ -340,6 +340,17 @@ TEST(Scheduler, KeepsDeadlines) {
   EXPECT_EQ(toy.hearing[waits].tokens, Tokens());
 }
 
+/// Asks for ten tokens, none of them an end.
+static Asked tenTokens() {
+  Asked one;
+  one.prompt = {4};
+  one.maxTokens = 10;
+  one.sampling.min_tokens = 10;
+  one.sampling.end_tokens = &kToyEnd;
+  one.sampling.end_count = 1;
+  return one;
+}
+
 // Who does not read is waited for, then given up; others go on.
 TEST(Scheduler, WaitsForReaders) {
   static uint64_t time;
@@ -349,12 +360,7 @@ TEST(Scheduler, WaitsForReaders) {
   options.max_unread = 3;
   options.reader_ns = 100;
   Toy toy(1, options);
-  Asked one;
-  one.prompt = {4};
-  one.maxTokens = 10;
-  one.sampling.min_tokens = 10;
-  one.sampling.end_tokens = &kToyEnd;
-  one.sampling.end_count = 1;
+  Asked one = tenTokens();
   uint64_t number = toy.scheduler.submit(one.request());
   for (int i = 0; i < 6; ++i)
     toy.scheduler.step();
@@ -377,12 +383,7 @@ TEST(Scheduler, RefusesWhereNobodyReads) {
   effc_scheduler_options_t options = defaults();
   options.max_unread = 3;
   Toy toy(1, options);
-  Asked one;
-  one.prompt = {4};
-  one.maxTokens = 10;
-  one.sampling.min_tokens = 10;
-  one.sampling.end_tokens = &kToyEnd;
-  one.sampling.end_count = 1;
+  Asked one = tenTokens();
   uint64_t first = toy.scheduler.submit(one.request());
   for (int i = 0; i < 6; ++i)
     toy.scheduler.step();
