@@ -49,8 +49,8 @@ MOST_RESTARTS = 10
 CASE_SECONDS = 30  # of one case on one device, of which the simulated GPU needs 12 at most
 MOST_BYTES = 42 * 10**6  # of all compiled cases, each packed by itself; two thirds of it when packed together
 SMALL = [("BandTest", "*AgreesWithTheSum/1_W4_N3_f32", ""),
-         ("NarrowWeightsTest", "*/NarrowWeights.AgreeWithTheFormula/128_by_200", ""),
-         ("NarrowWeightsTest", "*/RoundedProducts.AgreeWithTheFormula/128_by_200_bf16_as_bf16", ""),
+         ("NarrowWeightsTest", "*/NarrowWeights.AgreeWithTheFormula/150_times_128_by_200", ""),
+         ("NarrowWeightsTest", "*/RoundedProducts.AgreeWithTheFormula/150_times_128_by_200_bf16_as_bf16", ""),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/ssd", "0"),
          ("LinearKernelsContract", "*LinearKernelsContract.AgreeWithTheDefinition/gated_delta_rule", "22")]
 
