@@ -3,6 +3,7 @@
 #include "codegen/math/Decays.h"
 #include "codegen/nvptx/Lowerings.h"
 #include "codegen/nvptx/ThreadPlaces.h"
+#include "codegen/nvptx/ThreadRows.h"
 #include "codegen/nvptx/ThreadShared.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -58,24 +59,31 @@ Value emitScalar(ThreadState &t, Operation *op, IRMapping &mapping) {
   return t.b.clone(*op, mapping)->getResult(0);
 }
 
-void lower(MapOp map, ThreadState &t) {
+Rows rowsOf(ThreadState &t, MapOp map) {
   Held held = heldOf(t, map.getResult().getType());
-  Block &body = map.getBody().front();
-  Elements result;
-  for (size_t i = 0; i < held.rows(); ++i)
+  SmallVector<Rows> inputs; // empty: no block
+  for (Value input : map.getInputs()) {
+    auto tile = dyn_cast<TileType>(input.getType());
+    inputs.push_back(tile && tile.isBlock() ? rowsOf(t, input) : Rows());
+  }
+  return [&t, map, held, inputs](size_t i) mutable {
+    Block &body = map.getBody().front();
+    SmallVector<Elements> blocks;
+    for (const Rows &rows : inputs)
+      blocks.push_back(rows ? rows(i) : Elements());
+    Elements result;
     for (size_t j = 0; j < held.columns(); ++j) {
       IRMapping mapping(t.scalars);
-      for (auto [argument, input] :
-           llvm::zip_equal(body.getArguments(), map.getInputs())) {
+      for (auto [argument, input, block] :
+           llvm::zip_equal(body.getArguments(), map.getInputs(), blocks)) {
         auto tile = dyn_cast<TileType>(input.getType());
-        if (!tile) {
+        if (!tile)
           mapping.map(argument, t.lookup(input));
-          continue;
-        }
-        size_t at = tile.isBlock()                   ? i * held.columns() + j
-                    : tile.getRole() == Role::Column ? i
-                                                     : j;
-        mapping.map(argument, t.tiles[input][at]);
+        else if (tile.isBlock())
+          mapping.map(argument, block[j]);
+        else
+          mapping.map(argument,
+                      t.tiles[input][tile.getRole() == Role::Column ? i : j]);
       }
       for (Operation &op : body.without_terminator()) {
         if (isa<RowIndexOp>(op))
@@ -88,6 +96,18 @@ void lower(MapOp map, ThreadState &t) {
       result.push_back(
           mapping.lookupOrDefault(cast<YieldOp>(body.back()).getValues()[0]));
     }
+    return result;
+  };
+}
+
+void lower(MapOp map, ThreadState &t) {
+  if (isMadeByRows(map.getResult()))
+    return; // where it is stored
+  Rows rows = rowsOf(t, map);
+  Elements result;
+  for (size_t i = 0, count = heldOf(t, map.getResult().getType()).rows();
+       i < count; ++i)
+    llvm::append_range(result, rows(i));
   t.tiles[map.getResult()] = result;
 }
 

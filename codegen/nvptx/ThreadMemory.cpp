@@ -1,6 +1,7 @@
 // Views: loads, stores and what is read element by element.
 #include "codegen/nvptx/ThreadMemory.h"
 #include "codegen/nvptx/Lowerings.h"
+#include "codegen/nvptx/ThreadRows.h"
 #include "codegen/nvptx/ThreadShared.h"
 #include "codegen/storage/StoredElements.h"
 #include "codegen/storage/Unpack.h"
@@ -89,18 +90,22 @@ Value loadRun(ThreadState &t, const ElementPlace &place, Type element,
   return unpack(t.b, t.loc(), aligned, element, lanes);
 }
 
+// What was loaded where it counts; null: it does.
+static Value orZero(ThreadState &t, Value counts, Value loaded) {
+  if (!counts)
+    return loaded;
+  return t.select(
+      counts, loaded,
+      arith::ConstantOp::create(t.b, t.b.getZeroAttr(loaded.getType())));
+}
+
 // An element that does not count is not read: the box's first one is, which is
 // always there.
 Value loadRun(ThreadState &t, const Box &box, const ElementPlace &place,
               Value valid, int64_t lanes) {
-  if (!valid)
-    return loadRun(t, place, box.element, lanes);
-  Value loaded =
-      loadRun(t, stored::select(t.b, t.loc(), valid, place, box.origin),
-              box.element, lanes);
-  return t.select(
-      valid, loaded,
-      arith::ConstantOp::create(t.b, t.b.getZeroAttr(loaded.getType())));
+  ElementPlace there =
+      valid ? stored::select(t.b, t.loc(), valid, place, box.origin) : place;
+  return orZero(t, valid, loadRun(t, there, box.element, lanes));
 }
 
 int64_t lanesOf(const Distribution &d, int64_t vector, bool copied) {
@@ -138,20 +143,42 @@ Elements elementsOf(ThreadState &t, Value run) {
   return elements;
 }
 
-static Elements loadBox(ThreadState &t, const Box &box, const Held &held) {
-  int64_t lanes = lanesOf(held.distribution, box.vector);
-  const auto &[rows, columns] = held.distribution;
+// Of a row that does not count, the box's first row is read where all columns
+// count: one place is chosen for the row then, and not one for each of its runs.
+static Rows rowsOfBox(ThreadState &t, const Box &box, const Held &held) {
   Counted counted = countedOf(t, held, box.rowLimit, box.columnLimit);
   ElementPlace first = heldPlace(t, box, held);
-  Elements elements;
-  for (size_t i = 0; i < held.rows(); ++i)
+  ElementPlace instead = t.further(box.origin, box.element,
+                                   t.mul(held.firstColumn, box.columnStride));
+  return [&t, box, held, counted, first, instead](size_t i) {
+    const auto &[rows, columns] = held.distribution;
+    int64_t lanes = lanesOf(held.distribution, box.vector);
+    bool allColumns = llvm::none_of(counted.columns,
+                                    [](Value counts) { return bool(counts); });
+    Value rowCounts = counted.rows[i];
+    ElementPlace row =
+        t.further(first, box.element, rows.offsets[i] * box.rowStride);
+    if (allColumns && rowCounts)
+      row = stored::select(t.b, t.loc(), rowCounts, row, instead);
+    Elements elements;
     for (size_t j = 0; j < held.columns(); j += lanes) {
-      int64_t place = rows.offsets[i] * box.rowStride +
-                      columns.offsets[j] * box.columnStride;
-      Value run = loadRun(t, box, t.further(first, box.element, place),
-                          t.both(counted.rows[i], counted.columns[j]), lanes);
+      ElementPlace at =
+          t.further(row, box.element, columns.offsets[j] * box.columnStride);
+      Value valid = t.both(rowCounts, counted.columns[j]);
+      Value run = allColumns
+                      ? orZero(t, valid, loadRun(t, at, box.element, lanes))
+                      : loadRun(t, box, at, valid, lanes);
       llvm::append_range(elements, elementsOf(t, run));
     }
+    return elements;
+  };
+}
+
+static Elements loadBox(ThreadState &t, const Box &box, const Held &held) {
+  Rows rows = rowsOfBox(t, box, held);
+  Elements elements;
+  for (size_t i = 0; i < held.rows(); ++i)
+    llvm::append_range(elements, rows(i));
   return elements;
 }
 
@@ -173,10 +200,19 @@ static void finishLoad(ThreadState &t, Value result,
   storeShared(t, load(held), held, type);
 }
 
+static Box boxOf(ThreadState &t, LoadOp load) {
+  return boxOf(t, load.getView(), load.getIndices(), load.getSizes(),
+               load.getResult().getType(), load.getRows(), load.getColumns());
+}
+
+Rows rowsOf(ThreadState &t, LoadOp load) {
+  return rowsOfBox(t, boxOf(t, load), heldOf(t, load.getResult().getType()));
+}
+
 void lower(LoadOp load, ThreadState &t) {
-  Box box =
-      boxOf(t, load.getView(), load.getIndices(), load.getSizes(),
-            load.getResult().getType(), load.getRows(), load.getColumns());
+  if (isMadeByRows(load.getResult()))
+    return; // where it is stored
+  Box box = boxOf(t, load);
   finishLoad(t, load.getResult(),
              [&](const Held &held) { return loadBox(t, box, held); });
 }
@@ -296,7 +332,7 @@ void lower(StoreOp store, ThreadState &t) {
   Box box = boxOf(t, store.getView(), store.getIndices(), store.getSizes(),
                   type, store.getRows(), store.getColumns());
   Held held = heldOf(t, type);
-  const Elements elements = t.tiles.lookup(store.getTile());
+  Rows elementsOfRow = rowsOf(t, store.getTile());
   int64_t lanes = lanesOf(held.distribution, box.vector);
   int64_t bytes = storage::Storage::get(box.element).blockBytes();
   const auto &[rows, columns] = held.distribution;
@@ -305,11 +341,12 @@ void lower(StoreOp store, ThreadState &t) {
     Value first = heldPlace(t, box, held).address;
     for (size_t i = 0; i < held.rows(); ++i)
       t.guarded(counted.rows[i], [&] {
+        Elements elements = elementsOfRow(i);
         for (size_t j = 0; j < held.columns(); j += lanes)
           t.guarded(counted.columns[j], [&] {
             int64_t place = rows.offsets[i] * box.rowStride +
                             columns.offsets[j] * box.columnStride;
-            Value run = runOf(t, &elements[i * held.columns() + j], lanes);
+            Value run = runOf(t, &elements[j], lanes);
             LLVM::StoreOp::create(t.b, narrow(t.b, t.loc(), run, box.element),
                                   t.further(first, box.element, place),
                                   bytes * lanes);
