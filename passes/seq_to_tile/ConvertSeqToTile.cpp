@@ -18,6 +18,7 @@
 #include "dialects/tile/units/Units.h"
 #include "passes/seq_to_tile/JoinedResults.h"
 #include "passes/seq_to_tile/KernelWays.h"
+#include "passes/seq_to_tile/KnownKernels.h"
 #include "passes/seq_to_tile/LibraryProducts.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/StateResults.h"
@@ -25,9 +26,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -45,13 +44,10 @@ struct Memory {
   Type stored = {}; // of the elements; null: what the tensor's type says
 };
 
-/// What a seq.kernel becomes: kernels that are launched one after another.
-using BuiltKernels = SmallVector<BuiltKernel, 1>;
-
 class EntryConversion {
 public:
   EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
-                  bool libraryProducts, llvm::StringMap<BuiltKernels> &kernels)
+                  bool libraryProducts, KnownKernels &kernels)
       : module(module), layout(layout), libraryProducts(libraryProducts),
         kernels(kernels), plan(module.getContext()),
         kernelBuilder(module.getContext()) {}
@@ -83,7 +79,7 @@ private:
   ModuleOp module;
   seq::StateLayoutAttr layout;
   bool libraryProducts;
-  llvm::StringMap<BuiltKernels> &kernels;
+  KnownKernels &kernels;
   OpBuilder plan, kernelBuilder;
   seq::EntryAttr entry;
   llvm::DenseMap<Value, Memory> memory;
@@ -425,39 +421,11 @@ LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
   return success();
 }
 
-// Everything a built kernel depends on, as text.
-std::string keyOf(seq::KernelOp kernel, const KernelContext &context) {
-  std::string key;
-  llvm::raw_string_ostream stream(key);
-  stream << stringifyEntryKind(context.kind) << ' ';
-  context.sizes.print(stream);
-  stream << ' ' << stringifyCount(context.lead) << ' ' << context.slotBytes
-         << ' ';
-  for (auto [kind, stored] :
-       llvm::zip_equal(context.operands, context.storedTypes)) {
-    stream << static_cast<int>(kind);
-    if (stored)
-      stream << stored;
-  }
-  for (auto [leaves, place] :
-       llvm::zip_equal(context.resultLeaves, context.resultPlaces))
-    stream << (leaves ? 'L' : '-') << place.stored << place.rowStride << '+'
-           << place.offsetBytes;
-  AsmState state(kernel, OpPrintingFlags().useLocalScope());
-  for (BlockArgument argument : kernel.getBody().getArguments())
-    stream << argument.getType() << ' ';
-  for (Operation &op : kernel.getBody().front()) {
-    op.print(stream, state);
-    stream << '\n';
-  }
-  return key;
-}
-
 FailureOr<BuiltKernels> EntryConversion::buildOnce(seq::KernelOp kernel,
                                                    CallContext &context) {
-  std::string key = keyOf(kernel, context);
-  if (auto known = kernels.find(key); known != kernels.end())
-    return known->second;
+  if (const BuiltKernels *known = kernels.find(kernel, context))
+    return *known;
+  KnownKernels::Description described(kernel, context);
   Operation *core = kernel.getCoreOp();
   StringRef family = core ? core->getName().stripDialect() : "elementwise";
   std::string name = (family + "_" + Twine(kernels.size())).str();
@@ -474,7 +442,7 @@ FailureOr<BuiltKernels> EntryConversion::buildOnce(seq::KernelOp kernel,
       return failure();
     built.push_back(follower.take());
   }
-  kernels[key] = built;
+  kernels.add(std::move(described), built);
   return built;
 }
 
@@ -491,7 +459,7 @@ struct ConvertSeqToTilePass
           "expects 'seq.state_layout' on the module; run seq-plan-state first");
       return signalPassFailure();
     }
-    llvm::StringMap<BuiltKernels> kernels;
+    KnownKernels kernels;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))

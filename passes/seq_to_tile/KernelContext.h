@@ -12,7 +12,6 @@
 #include "dialects/tile/Tile.h"
 
 #include "llvm/ADT/SmallVector.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace effc {
 
@@ -25,6 +24,7 @@ struct ResultPlace {
   mlir::Type stored;     ///< its elements
   int64_t rowStride = 0; ///< in elements; 0: it has a buffer of its own
   int64_t offsetBytes = 0;
+  bool operator==(const ResultPlace &) const = default;
 };
 
 /// What an item of a product of buildDense computes at once.
@@ -35,6 +35,7 @@ struct DenseTile {
   int64_t singleRowStep = 0;
   /// Whether an item passes over all rows of the call, on the host.
   bool passesRows = false;
+  bool operator==(const DenseTile &) const = default;
 };
 
 /// How the kernel of a window is cut into blocks of queries and of keys.
@@ -42,6 +43,7 @@ struct WindowBlocks {
   int64_t queries = 0; ///< of a head in prefill: rows of a block
   int64_t items = 0;   ///< that share the blocks of a head and segment there
   int64_t keys = 0;
+  bool operator==(const WindowBlocks &) const = default;
 };
 
 struct CallContext;
@@ -56,8 +58,7 @@ struct KernelSizes {
 
   /// Of a kernel for a call, whose context has all but these.
   static KernelSizes of(seq::KernelOp kernel, const CallContext &call);
-  /// As text, the same for equal ones alone.
-  void print(llvm::raw_ostream &stream) const;
+  bool operator==(const KernelSizes &) const = default;
 };
 
 /// The facts of a translation that a kernel depends on besides its own body.
@@ -91,6 +92,8 @@ struct KernelContext {
   int64_t slotBytes = 0;
   /// Whether a token's bits may not depend on what it is computed with.
   bool bitStable = true;
+
+  bool operator==(const KernelContext &) const = default;
 
   bool isGpu() const { return device == tile::Device::Nvptx; }
   /// What an operand of the seq.kernel is stored as; null: what its type says.

@@ -34,10 +34,3 @@ KernelSizes KernelSizes::of(seq::KernelOp kernel, const CallContext &call) {
   }
   return sizes;
 }
-
-void KernelSizes::print(llvm::raw_ostream &stream) const {
-  stream << dense.rows << 'x' << dense.outputs << '/' << dense.singleRowStep
-         << (dense.passesRows ? '+' : '-') << window.queries << 'x'
-         << window.items << 'x' << window.keys << 'c' << chunk << 'p' << pieces
-         << 's' << convolutionParts;
-}

@@ -1,5 +1,5 @@
-// Which builder makes a kernel follows from its core; a linear mixer has
-// several ways, of which the first that says all of it is taken.
+// Which builder makes a kernel follows from its core; a linear mixer has several
+// ways, of which the first is taken against which nothing speaks.
 #include "passes/seq_to_tile/KernelWays.h"
 
 #include "dialects/seq/Remarks.h"
@@ -62,58 +62,52 @@ void remarkOnPieces(seq::MixerOpInterface mixer, const CallContext &call) {
   remark << " leave most of " << call.cores << " cores idle";
 }
 
-LogicalResult build(KernelBuilder &k, Way way) {
-  Operation *core = k.getCore();
-  if (!core)
-    return buildElementwise(k);
-  if (seq::isDenseOp(core))
-    return buildDense(k);
-  if (isa<seq::ChooseRowsOp>(core))
-    return buildChooseRows(k);
-  if (isa<seq::SumRowsOp>(core))
-    return buildSumRows(k);
-  if (isa<seq::ExpertHiddenOp>(core))
-    return buildExpertHidden(k);
-  if (isa<seq::ExpertOutputOp>(core))
-    return buildExpertOutput(k);
-  if (isa<seq::EmbeddingOp, seq::SelectRowsOp>(core))
-    return buildGather(k);
-  if (isa<seq::RmsNormOp, seq::GatedRmsNormOp>(core))
-    return buildRowNorm(k);
-  if (isa<seq::RotaryOp, seq::CosineSineOp>(core))
-    return buildRotary(k);
-  if (isa<seq::GroupNormOp>(core))
-    return buildGroupNorm(k);
-  if (isa<seq::SoftmaxOp>(core))
-    return buildSoftmax(k);
-  if (isa<seq::BestOp>(core))
-    return buildBest(k);
-  if (isa<seq::ShortConvolutionOp>(core))
-    return buildShortConvolution(k);
-  if (isa<seq::TokenShiftOp>(core))
-    return buildTokenShift(k);
-  if (isa<seq::CausalMixOp>(core))
-    return buildCausalMix(k);
-  if (isa<seq::ChannelConvolutionOp>(core))
-    return buildChannelConvolution(k);
-  if (isa<seq::ConcatOp>(core))
-    return buildConcat(k);
-  if (isa<seq::ContractOp>(core))
-    return buildProduct(k);
-  if (isa<seq::RingRowOp>(core))
-    return buildRingRow(k);
-  auto mixer = dyn_cast<seq::MixerOpInterface>(core);
-  if (!mixer)
-    return core->emitOpError("has no kernel builder");
-  if (!mixer.getFormAttr())
-    return core->emitOpError("expects a form; run seq-choose-forms first");
-  if (mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
-    return buildWindow(k);
-  if (mixer.getStructure().getMixerClass() == seq::MixerClass::Opaque)
-    return buildWrittenStep(k);
-  if (mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
-    return core->emitOpError("has no kernel: no builder covers class ")
-           << stringifyMixerClass(mixer.getStructure().getMixerClass());
+// What keeps the kernel from being built in a way; none: nothing.
+std::optional<std::string> obstacleTo(KernelBuilder &k, Way way) {
+  switch (way) {
+  case Way::Chunks:
+    return obstacleToChunks(k);
+  case Way::Scan:
+  case Way::Step:
+    return obstacleToSteps(k);
+  case Way::AsWritten:
+    return std::nullopt;
+  }
+  llvm_unreachable("a way is one of four");
+}
+
+using Builder = LogicalResult (*)(KernelBuilder &);
+
+template <typename... Ops> bool isOneOf(Operation *core) {
+  return isa<Ops...>(core);
+}
+
+/// Of which cores, but for mixers, a builder makes kernels.
+constexpr struct {
+  bool (*takes)(Operation *core);
+  Builder build;
+} kBuilders[] = {
+    {seq::isDenseOp, buildDense},
+    {isOneOf<seq::ChooseRowsOp>, buildChooseRows},
+    {isOneOf<seq::SumRowsOp>, buildSumRows},
+    {isOneOf<seq::ExpertHiddenOp>, buildExpertHidden},
+    {isOneOf<seq::ExpertOutputOp>, buildExpertOutput},
+    {isOneOf<seq::EmbeddingOp, seq::SelectRowsOp>, buildGather},
+    {isOneOf<seq::RmsNormOp, seq::GatedRmsNormOp>, buildRowNorm},
+    {isOneOf<seq::RotaryOp, seq::CosineSineOp>, buildRotary},
+    {isOneOf<seq::GroupNormOp>, buildGroupNorm},
+    {isOneOf<seq::SoftmaxOp>, buildSoftmax},
+    {isOneOf<seq::BestOp>, buildBest},
+    {isOneOf<seq::ShortConvolutionOp>, buildShortConvolution},
+    {isOneOf<seq::TokenShiftOp>, buildTokenShift},
+    {isOneOf<seq::CausalMixOp>, buildCausalMix},
+    {isOneOf<seq::ChannelConvolutionOp>, buildChannelConvolution},
+    {isOneOf<seq::ConcatOp>, buildConcat},
+    {isOneOf<seq::ContractOp>, buildProduct},
+    {isOneOf<seq::RingRowOp>, buildRingRow},
+};
+
+LogicalResult buildLinear(KernelBuilder &k, Way way) {
   switch (way) {
   case Way::Chunks:
     return buildRecurrenceChunk(k);
@@ -125,6 +119,35 @@ LogicalResult build(KernelBuilder &k, Way way) {
     return buildWrittenStep(k);
   }
   llvm_unreachable("a way is one of four");
+}
+
+LogicalResult buildMixer(KernelBuilder &k, seq::MixerOpInterface mixer,
+                         Way way) {
+  if (!mixer.getFormAttr())
+    return mixer->emitOpError("expects a form; run seq-choose-forms first");
+  switch (seq::MixerClass mixerClass = mixer.getStructure().getMixerClass()) {
+  case seq::MixerClass::Linear:
+    return buildLinear(k, way);
+  case seq::MixerClass::Window:
+    return buildWindow(k);
+  case seq::MixerClass::Opaque:
+    return buildWrittenStep(k);
+  default:
+    return mixer->emitOpError("has no kernel: no builder covers class ")
+           << stringifyMixerClass(mixerClass);
+  }
+}
+
+LogicalResult build(KernelBuilder &k, Way way) {
+  Operation *core = k.getCore();
+  if (!core)
+    return buildElementwise(k);
+  for (auto [takes, build] : kBuilders)
+    if (takes(core))
+      return build(k);
+  if (auto mixer = dyn_cast<seq::MixerOpInterface>(core))
+    return buildMixer(k, mixer, way);
+  return core->emitOpError("has no kernel builder");
 }
 } // namespace
 
@@ -140,34 +163,20 @@ LogicalResult effc::buildInAWay(std::optional<KernelBuilder> &builder,
       call.sizes = KernelSizes::of(kernel, call);
     }
     builder.emplace(kernel, call, b, name);
-    if (call.sizes.pieces > 1)
-      remarkOnPieces(mixer, call);
-    if (i + 1 == ways.size())
+    // The last way is built whatever speaks against it, and says so itself.
+    std::optional<std::string> obstacle;
+    if (i + 1 < ways.size())
+      obstacle = obstacleTo(*builder, way);
+    if (!obstacle) {
+      if (call.sizes.pieces > 1)
+        remarkOnPieces(mixer, call);
       return success(succeeded(build(*builder, way)) && !builder->isBroken());
-    std::string reason;
-    {
-      ScopedDiagnosticHandler listener(
-          b.getContext(), [&](Diagnostic &diagnostic) {
-            if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-              return failure(); // somebody else's to say
-            if (!reason.empty())
-              return success();
-            reason = diagnostic.str();
-            // A note names the op; MLIR adds one that prints the mixer.
-            for (Diagnostic &note : diagnostic.getNotes())
-              if (std::string text = note.str();
-                  !StringRef(text).starts_with("see current operation"))
-                reason = text;
-            return success();
-          });
-      if (succeeded(build(*builder, way)) && !builder->isBroken())
-        return success();
     }
     builder->discard();
     emitRemark(mixer.getLoc())
         << seq::kFallbackRemark << "form in " << stringifyEntryKind(call.kind)
         << "_" << call.entry.getRows() << ": " << nameOf(ways[i + 1])
-        << " instead of " << nameOf(way) << ", since " << reason;
+        << " instead of " << nameOf(way) << ", since " << *obstacle;
   }
   llvm_unreachable("the last way returns");
 }

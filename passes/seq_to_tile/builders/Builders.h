@@ -5,6 +5,9 @@
 
 #include "passes/seq_to_tile/KernelBuilder.h"
 
+#include <optional>
+#include <string>
+
 namespace effc {
 
 /// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
@@ -44,6 +47,11 @@ mlir::LogicalResult buildRingRow(KernelBuilder &k);
 /// The call's tokens into the state of a causal mix, after buildCausalMix's
 /// kernel (Append.cpp).
 mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
+/// What keeps a mixer of class linear from being computed token by token, as text
+/// (RecurrenceStep.cpp), or chunk by chunk (RecurrenceChunk.cpp); none: nothing.
+/// Their builders fail where there is an obstacle. Nothing is emitted.
+std::optional<std::string> obstacleToSteps(KernelBuilder &k);
+std::optional<std::string> obstacleToChunks(KernelBuilder &k);
 /// A mixer of class linear, token by token (RecurrenceStep.cpp).
 mlir::LogicalResult buildRecurrenceStep(KernelBuilder &k);
 /// A mixer of class linear as a scan: what pieces of sequences do to the state,

@@ -420,21 +420,44 @@ LogicalResult ChunkKernel::build() {
   return success();
 }
 
+// What speaks against chunks of these sizes, whatever their tokens are made of.
+static std::optional<std::string> sizesObstacle(KernelBuilder &k) {
+  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  seq::LinearAttr linear = mixer.getStructure().getLinear();
+  int64_t chunk = k.getContext().sizes.chunk;
+  ChunkItems items = ChunkItems::of(mixer, chunk);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (!hasChunkKernel(linear, k.getContext().device, items.keys,
+                      items.headValues))
+    stream << "has no chunkwise kernel: expects a real decay per head or key "
+              "channel, no normaliser and no stabiliser, but got "
+           << linear << " with heads of " << items.keys << " x "
+           << items.headValues;
+  else if (chunk > mostChunkTokens(linear))
+    stream << "has no kernel for such chunks: expects at most "
+           << mostChunkTokens(linear) << " tokens, but got " << chunk;
+  else
+    return std::nullopt;
+  return text;
+}
+
+std::optional<std::string> effc::obstacleToChunks(KernelBuilder &k) {
+  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  if (std::optional<std::string> sizes = sizesObstacle(k))
+    return ("'" + mixer->getName().getStringRef() + "' " + *sizes).str();
+  return TokenMap::findObstacle(k, mixer, /*chunked=*/true);
+}
+
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
   const KernelSizes &sizes = k.getContext().sizes;
+  if (std::optional<std::string> obstacle = sizesObstacle(k))
+    return mixer->emitOpError(*obstacle);
   int64_t chunk = sizes.chunk;
   ChunkItems items = ChunkItems::of(mixer, chunk);
   int64_t keys = items.keys;
-  if (!hasChunkKernel(linear, k.getContext().device, keys, items.headValues))
-    return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
-                              "per head or key channel, no normaliser and no "
-                              "stabiliser, but got ")
-           << linear << " with heads of " << keys << " x " << items.headValues;
-  if (chunk > mostChunkTokens(linear))
-    return mixer->emitOpError("has no kernel for such chunks: expects at most ")
-           << mostChunkTokens(linear) << " tokens, but got " << chunk;
   int64_t most = mostChunkValues(linear, keys, chunk);
   int64_t pieces = part == Part::All ? 1 : sizes.pieces;
   int64_t transitions = transitionItemsOf(linear, items, pieces);

@@ -33,6 +33,11 @@ static FailureOr<Carried> passOver(KernelBuilder &k, Recurrence &r,
   return after;
 }
 
+std::optional<std::string> effc::obstacleToSteps(KernelBuilder &k) {
+  return TokenMap::findObstacle(k, cast<seq::MixerOpInterface>(k.getCore()),
+                                /*chunked=*/false);
+}
+
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   FailureOr<Recurrence> begun = beginRecurrence(

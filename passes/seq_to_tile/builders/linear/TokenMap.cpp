@@ -22,6 +22,45 @@ static Value exponentialOf(OpBuilder &builder, Location loc, Value x) {
 
 FailureOr<TokenMap>
 TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
+  FailureOr<TokenMap> map = describe(k, mixer, chunked);
+  if (failed(map))
+    return failure();
+  if (std::optional<Obstacle> obstacle = map->findObstacle()) {
+    InFlightDiagnostic error =
+        mixer->emitOpError("has a token map without a translation to tiles");
+    error.attachNote(obstacle->op->getLoc()) << obstacle->str();
+    return error;
+  }
+  return map;
+}
+
+std::optional<std::string> TokenMap::findObstacle(KernelBuilder &k,
+                                                  seq::MixerOpInterface mixer,
+                                                  bool chunked) {
+  FailureOr<TokenMap> map = describe(k, mixer, chunked);
+  if (failed(map))
+    return std::nullopt; // wrong in any way, as is said when it is built
+  if (std::optional<Obstacle> obstacle = map->findObstacle())
+    return obstacle->str();
+  return std::nullopt;
+}
+
+std::string TokenMap::Obstacle::str() const {
+  return ("'" + op->getName().getStringRef() + "' " + reason).str();
+}
+
+std::optional<TokenMap::Obstacle> TokenMap::findObstacle() {
+  SmallVector<Wanted> all(wanted.begin(), wanted.end());
+  all.push_back(output);
+  for (const auto &[value, axes] : all)
+    if (value && !code.canEmit(value, axes))
+      return Obstacle{code.obstacle, code.reason};
+  return std::nullopt;
+}
+
+FailureOr<TokenMap> TokenMap::describe(KernelBuilder &k,
+                                       seq::MixerOpInterface mixer,
+                                       bool chunked) {
   TokenMap map(k);
   Operation *op = mixer.getOperation();
   auto stateful = cast<seq::StatefulOpInterface>(op);
@@ -83,16 +122,6 @@ TokenMap::create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked) {
            argument.getArgNumber() >= tokens.size() + parameters.size();
   });
   map.assignAxes(result);
-  SmallVector<Wanted> all(map.wanted.begin(), map.wanted.end());
-  all.push_back(map.output);
-  for (const auto &[value, axes] : all)
-    if (value && !map.code.canEmit(value, axes)) {
-      InFlightDiagnostic error =
-          op->emitOpError("has a token map without a translation to tiles");
-      error.attachNote(map.code.obstacle->getLoc())
-          << "'" << map.code.obstacle->getName() << "' " << map.code.reason;
-      return error;
-    }
   return map;
 }
 

@@ -10,6 +10,9 @@
 
 #include "passes/seq_to_tile/builders/TileCode.h"
 
+#include <optional>
+#include <string>
+
 namespace effc {
 
 class TokenMap {
@@ -28,10 +31,19 @@ public:
     mlir::Value read, denominator, maximum;
   };
 
+  /// An op of a map that has no translation, and why.
+  struct Obstacle {
+    mlir::Operation *op;
+    std::string reason;
+    std::string str() const;
+  };
   /// Builds the map of `mixer`, whose class must be linear, for single tokens
   /// or for chunks. Fails, on the mixer, when an op has no translation.
   static mlir::FailureOr<TokenMap>
   create(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked);
+  /// What `create` would fail for, as text, without a diagnostic; none: nothing.
+  static std::optional<std::string>
+  findObstacle(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked);
   TokenMap(TokenMap &&) = default;
 
   int64_t heads, groups, keyChannels, valueChannels;
@@ -68,6 +80,10 @@ private:
   using Along = TileCode::Along;
   using Axes = TileCode::Axes;
   TokenMap(KernelBuilder &k) : code(k) {}
+  /// The map as ops of `seq`, and along which axes its values are wanted.
+  static mlir::FailureOr<TokenMap>
+  describe(KernelBuilder &k, seq::MixerOpInterface mixer, bool chunked);
+  std::optional<Obstacle> findObstacle();
   void assignAxes(mlir::Value result);
   Axes decayAxes() const;
 
