@@ -107,13 +107,13 @@ static const CanonicalOption kOptions[] = {
      }},
     {"--products",
      [](const CompileOptions &o) {
-       return o.pipeline.products == Products::Exact
+       return o.pipeline.products == Products::Usual
                   ? std::string()
                   : nameOf(o.pipeline.products).str();
      },
      [](StringRef value, CompileOptions &o) {
        std::optional<Products> products = findProducts(value);
-       o.pipeline.products = products.value_or(Products::Exact);
+       o.pipeline.products = products.value_or(Products::Usual);
        return products.has_value();
      }},
     {"--dense",

@@ -20,7 +20,7 @@ struct PipelineOptions {
   llvm::SmallVector<int64_t> prefillRows = {16, 64, 256};
   llvm::SmallVector<int64_t> decodeRows = {1, 2, 4, 8, 16, 32, 64};
   StateStorage stateStorage = StateStorage::F32;
-  Products products = Products::Exact;
+  Products products = Products::Usual;
   /// Whether weights in blocks lie in panels for the host's products, where no other
   /// target reads them.
   bool panels = true;

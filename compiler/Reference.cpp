@@ -9,6 +9,7 @@
 
 #include "mlir/Pass/PassManager.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -120,13 +121,42 @@ static void roundToIntegers(MutableArrayRef<S> row, S most) {
   }
 }
 
-// Eight significant bits, halves to even.
-template <typename S> static void roundToBf16(MutableArrayRef<S> row) {
+// To so many significant bits, halves to even.
+template <typename S>
+static void roundToBits(MutableArrayRef<S> row, int bits,
+                        int leastExponent = std::numeric_limits<int>::min()) {
   for (S &number : row) {
     int exponent;
     S fraction = std::frexp(number, &exponent);
-    number = std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+    int kept = bits - std::max(0, leastExponent - exponent);
+    number =
+        std::ldexp(std::nearbyint(std::ldexp(fraction, kept)), exponent - kept);
   }
+}
+
+template <typename S> static void roundToBf16(MutableArrayRef<S> row) {
+  roundToBits(row, 8);
+}
+
+// Below 2^-14, whose fraction has the exponent -13, numbers have fewer bits, and
+// there are none beyond 65504.
+template <typename S> static void roundToF16(MutableArrayRef<S> row) {
+  roundToBits(row, 11, -13);
+  for (S &number : row)
+    if (std::abs(number) > 65504)
+      number = std::copysign(std::numeric_limits<S>::infinity(), number);
+}
+
+template <typename S>
+static seq::reference::RowRounding<S> rowRoundingOfGpu(Products products) {
+  return [products](seq::WeightOp, MutableArrayRef<S> row) {
+    if (products == Products::BF16)
+      roundToBf16(row);
+    else if (products == Products::F16)
+      roundToF16(row);
+    else if (products == Products::TF32)
+      roundToBits(row, 11);
+  };
 }
 
 template <typename S>
@@ -150,7 +180,7 @@ static llvm::Expected<std::vector<double>>
 evaluateAs(func::FuncOp function,
            const llvm::DenseMap<unsigned, double> &neutral,
            llvm::ArrayRef<int32_t> tokens, const StoredModel &model,
-           Products products) {
+           const ReferenceRequest &request) {
   int64_t rows = tokens.size();
   std::vector<int32_t> outputs(rows);
   std::iota(outputs.begin(), outputs.end(), 0);
@@ -179,7 +209,8 @@ evaluateAs(func::FuncOp function,
             storage::Storage::get(
                 cast<RankedTensorType>(op.getType()).getElementType()));
       },
-      rowRounding<S>(products));
+      request.ofGpu ? rowRoundingOfGpu<S>(request.rows)
+                    : rowRounding<S>(request.rows));
   if (!results)
     return results.takeError();
   const Tensor<S> &logits = std::get<Tensor<S>>(results->front());
@@ -224,7 +255,6 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
     coverage->expanded = mixers - int64_t(coverage->kept.size());
   }
   return request.single
-             ? evaluateAs<float>(function, neutral, tokens, model, request.rows)
-             : evaluateAs<double>(function, neutral, tokens, model,
-                                  request.rows);
+             ? evaluateAs<float>(function, neutral, tokens, model, request)
+             : evaluateAs<double>(function, neutral, tokens, model, request);
 }

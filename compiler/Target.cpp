@@ -45,6 +45,13 @@ llvm::ArrayRef<Target> effc::targets() {
   return all;
 }
 
+Products effc::productsOf(const Target &target, Products wish) {
+  if (wish != Products::Usual)
+    return wish;
+  return target.device == tile::Device::Nvptx ? Products::BF16
+                                              : Products::Exact;
+}
+
 std::vector<const Target *> effc::defaultTargets(Products products) {
   std::vector<const Target *> found;
   for (const rt::HostIsa &isa : rt::hostIsas())
@@ -80,10 +87,10 @@ static mlir::StringAttr textAttr(mlir::MLIRContext *context,
 }
 
 tile::TargetAttr effc::getTargetAttr(const Target &target,
-                                     mlir::MLIRContext *context,
-                                     Products products, bool panels,
-                                     bool bitStable, bool library,
+                                     mlir::MLIRContext *context, Products wish,
+                                     bool panels, bool bitStable, bool library,
                                      llvm::ArrayRef<const Target *> further) {
+  Products products = productsOf(target, wish);
   bool isGpu = target.device == tile::Device::Nvptx;
   // Only where some level gains by it.
   bool hasBf16 =

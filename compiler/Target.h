@@ -130,6 +130,7 @@ const Target *findTarget(llvm::StringRef name);
 
 /// What a product makes of its operands.
 enum class Products {
+  Usual, ///< BF16 on GPUs, as public kernels multiply; Exact on the host
   Exact, ///< on a GPU nothing; rows on the host, by weights in blocks: 3 digits
   F32,   ///< nothing
   TF32,  ///< on a GPU the nearest tf32; the host's are exact
@@ -141,11 +142,14 @@ enum class Products {
 
 /// As --products spells them, in the order of the enum.
 inline constexpr llvm::StringLiteral kProducts[] = {
-    "exact", "f32", "tf32", "bf16", "f16", "int16", "int8"};
+    "usual", "exact", "f32", "tf32", "bf16", "f16", "int16", "int8"};
 
 inline llvm::StringRef nameOf(Products products) {
   return kProducts[static_cast<size_t>(products)];
 }
+
+/// What is meant by a wish for a target: its own kind where it is `Usual`.
+Products productsOf(const Target &target, Products wish);
 
 /// What is compiled for without a wish: the usual levels of the host, and for products
 /// that round to bf16 those that multiply it.
@@ -159,9 +163,11 @@ inline std::optional<Products> findProducts(llvm::StringRef name) {
   return static_cast<Products>(found - kProducts);
 }
 
-/// The type that operands are rounded to on a GPU; null: none.
+/// The type that operands are rounded to on a GPU; null: none. Not of `Usual`.
 inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
   switch (products) {
+  case Products::Usual:
+    llvm_unreachable("what is usual depends on the target: productsOf");
   case Products::Exact:
   case Products::F32:
   case Products::Int16:
@@ -177,7 +183,8 @@ inline mlir::Type roundedTypeOf(Products products, mlir::MLIRContext *context) {
   llvm_unreachable("all kinds of products have a case");
 }
 
-/// Whether GPUs round what they multiply.
+/// Whether GPUs are asked to round what they multiply. Not for `Usual`, which asks
+/// for nothing.
 inline bool roundsOnGpus(Products products) {
   return products == Products::TF32 || products == Products::BF16 ||
          products == Products::F16;
@@ -196,7 +203,7 @@ inline int64_t digitsOf(Products products) {
 /// products by a library where the device has one; `further` are levels of the
 /// host that get code besides `target`'s own.
 tile::TargetAttr getTargetAttr(const Target &target, mlir::MLIRContext *context,
-                               Products products, bool panels, bool bitStable,
+                               Products wish, bool panels, bool bitStable,
                                bool library,
                                llvm::ArrayRef<const Target *> further = {});
 

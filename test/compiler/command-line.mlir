@@ -144,8 +144,8 @@
 // DENSE: effc: error: --dense library leaves products to cuBLASLt, which runs on GPUs: expects a target such as sm_80, but got host,sim_80
 // DENSE-NEXT: effc: note: see effc compile --help
 // DENSE-NEXT: status 2
-// RUN: sh -c 'effc-compile a --dense library --target sm_80 -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE-EXACT
-// DENSE-EXACT: effc: error: --dense library multiplies bf16 by bf16 or f16 by f16, but activations stay f32 without --products bf16 or f16
+// RUN: sh -c 'effc-compile a --dense library --target sm_80 --products f32 -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE-EXACT
+// DENSE-EXACT: effc: error: --dense library multiplies bf16 by bf16 or f16 by f16, but activations stay f32 with --products f32
 // RUN: sh -c 'effc-compile a --dense library --target sm_80 --products bf16 --bit-stable -o %t/x; echo status $?' 2>&1 | FileCheck %s --check-prefix=DENSE-STABLE
 // DENSE-STABLE: effc: error: --bit-stable cannot hold with --dense library: a library adds in another order for other numbers of rows
 

@@ -73,11 +73,11 @@ TEST_P(SimulatedGpu, FromTheFolderToLogits) {
   std::string golden = EFFC_GOLDENS "/families/" + name + "/";
   TemporaryFolder folder;
   bool isNarrow = GetParam() % 2 == 1;
-  Finished done =
-      runProgram({EFFC_PROGRAM, "compile", golden, "-o",
-                  folder.at("model.effc"), "--dtype", isNarrow ? "bf16" : "f32",
-                  "--prefill-rows", "64", "--max-batch", "2", "--target",
-                  isNarrow ? "host,sim_90a" : "host,sim_80"});
+  Finished done = runProgram(
+      {EFFC_PROGRAM, "compile", golden, "-o", folder.at("model.effc"),
+       "--dtype", isNarrow ? "bf16" : "f32", "--prefill-rows", "64",
+       "--max-batch", "2", "--target",
+       isNarrow ? "host,sim_90a" : "host,sim_80", "--products", "f32"});
   ASSERT_EQ(done.status, 0) << name << "\n" << done.err;
   if (isNarrow) {
     done = runProgram({EFFC_PROGRAM, "eval", folder.at("model.effc"),
@@ -146,7 +146,7 @@ TEST(SimulatedGpuSample, DrawsTheTextOfTheHost) {
   auto text = [&](const char *target, const char *device) {
     Finished done = runProgram({EFFC_PROGRAM, "compile", EFFC_GOLDENS "/sample",
                                 "-o", folder.at(target), "--target", target,
-                                "--prefill-rows", "16"});
+                                "--products", "exact", "--prefill-rows", "16"});
     EXPECT_EQ(done.status, 0) << done.err;
     done = runProgram({EFFC_PROGRAM, "run", folder.at(target), "--device",
                        device, "--prompt", "In the beginning", "-n", "8",

@@ -44,8 +44,8 @@ std::vector<std::string> namesOf(llvm::ArrayRef<const Target *> targets) {
 /// parse().
 struct Arguments {
   std::string model, output, weightsFrom, tokenizerFrom, weightsType,
-      importance, stateDtype = "f32", products = "exact";
-  std::vector<std::string> targets = namesOf(defaultTargets(Products::Exact));
+      importance, stateDtype = "f32", products = "usual";
+  std::vector<std::string> targets = namesOf(defaultTargets(Products::Usual));
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
   std::string remarks, werror;
@@ -157,7 +157,8 @@ void declareNumbers(CLI::App &app, Arguments &a) {
       ->capture_default_str();
   app.add_option(
          "--products", a.products,
-         "What products multiply. exact: no less than f32 holds; the "
+         "What products multiply. usual: bf16 on GPUs, exact on the host. "
+         "exact: no less than f32 holds; the "
          "host multiplies weights of 4 to 8 bits as integers, by rows "
          "of 24 bits. On the host, int16 and int8: such rows rounded "
          "to 16 and 8 bits, int8 as llama.cpp does; f32: such weights "
@@ -307,7 +308,7 @@ void declare(CLI::App &app, Arguments &a) {
   app.footer(
       "effc compile path/to/checkpoint -o model.effc\n"
       "effc compile path/to/checkpoint -o model.effc --target "
-      "host,sm_90a --products bf16\n"
+      "host,sm_90a\n"
       "effc compile model.mlir --weights-from DIR -o model.effc "
       "--remarks -\n"
       "effc compile path/to/checkpoint -o model.effc --compile-from tile "
@@ -323,9 +324,10 @@ std::string checkLibrary(const Arguments &a, const CompileOptions &options) {
     return "--dense library leaves products to cuBLASLt, which runs on GPUs: "
            "expects a target such as sm_80, but got " +
            llvm::join(a.targets, ",");
-  if (a.products != "bf16" && a.products != "f16")
+  if (a.products != "usual" && a.products != "bf16" && a.products != "f16")
     return "--dense library multiplies bf16 by bf16 or f16 by f16, but "
-           "activations stay f32 without --products bf16 or f16";
+           "activations stay f32 with --products " +
+           a.products;
   if (a.bitStable && a.bitStableFlag->count() > 0)
     return "--bit-stable cannot hold with --dense library: a library adds in "
            "another order for other numbers of rows";

@@ -12,7 +12,7 @@ using namespace effc::verify;
 
 Oracle::Oracle(const StoredModel &given, Tokens sequence, size_t columns,
                Products products)
-    : model(&given), tokens(std::move(sequence)) {
+    : model(&given), tokens(std::move(sequence)), columns(columns) {
   TimeBudget watch(INFINITY);
   logits = take(evaluateReference(*model, tokens, {}));
   seconds = watch.passed();
@@ -22,6 +22,12 @@ Oracle::Oracle(const StoredModel &given, Tokens sequence, size_t columns,
     roundingLoss = largestError(
         take(evaluateReference(*model, tokens, {.rows = products})), logits,
         columns);
+}
+
+double Oracle::findRoundingLossOfGpu(Products products) const {
+  return largestError(take(evaluateReference(
+                          *model, tokens, {.rows = products, .ofGpu = true})),
+                      logits, columns);
 }
 
 std::vector<double> Oracle::inForm(const FormCase &form,

@@ -28,6 +28,8 @@ public:
   double getLoss() const { return loss; }
   /// What rounding the rows of products loses; 0 where they are not rounded.
   double getRoundingLoss() const { return roundingLoss; }
+  /// What the products of a GPU that round rows to `products` lose; evaluates.
+  double findRoundingLossOfGpu(Products products) const;
   /// How long an evaluation in double took.
   double getSeconds() const { return seconds; }
 
@@ -41,6 +43,7 @@ private:
   const StoredModel *model;
   Tokens tokens;
   std::vector<double> logits;
+  size_t columns;
   double loss = 0, roundingLoss = 0, seconds = 0;
 };
 

@@ -6,6 +6,15 @@
 using namespace effc;
 using namespace effc::verify;
 
+std::optional<Products> Verification::findRoundedOperands() const {
+  if (runsOnHost)
+    return std::nullopt;
+  // A device that is no host's is a GPU, or plays one.
+  Products wish = compileOptions.pipeline.products;
+  Products products = wish == Products::Usual ? Products::BF16 : wish;
+  return roundsOnGpus(products) ? std::optional(products) : std::nullopt;
+}
+
 std::optional<Products> Verification::findRoundedRows() const {
   Products products = compileOptions.pipeline.products;
   int64_t digits = digitsOf(products);
@@ -32,10 +41,19 @@ double Verification::prefillTolerance(const Oracle *against,
   return stored ? std::max(tolerance, narrowFeeding) : tolerance;
 }
 
+double Verification::fileTolerance() const {
+  double tolerance = prefillTolerance(all(), mostRows());
+  return roundedOperands ? std::max(tolerance, kLossFactor * operandLoss)
+                         : tolerance;
+}
+
 double Verification::feedingTolerance() const {
-  return bitStable ? 0
-                   : prefillTolerance(all() ? all() : forms(),
+  if (bitStable)
+    return 0;
+  double tolerance = prefillTolerance(all() ? all() : forms(),
                                       /*rows=*/narrowStates ? 1 : 0);
+  return roundedOperands ? std::max(tolerance, kLossFactor * operandLoss)
+                         : tolerance;
 }
 
 size_t Verification::mostRows() const {
@@ -65,7 +83,14 @@ void Verification::stateTolerances() {
         "forms in double: the same x 2^-29, at least 256 units in the last "
         "place");
   }
-  if (feeding && (bitStable || !roundsProducts))
+  if (roundedOperands && notJudged.empty())
+    report.tolerances.push_back(
+        "where the device's products round to " +
+        nameOf(*roundedOperands).str() + ": at least 4 x what " +
+        (all() ? "the reference loses where rows of products are rounded so ("
+               : "such products are known to lose (") +
+        scientific(operandLoss) + ")");
+  if (feeding && (bitStable || notJudged.empty()))
     report.tolerances.push_back(
         bitStable ? "fed in other ways: the same bits"
                   : "fed in other ways: " + scientific(feedingTolerance()) +

@@ -27,13 +27,25 @@ inline constexpr double kByteFeeding = 10.0 / 254;
 // A wrong kernel may be wrong by no more than this, so beyond it a tolerance
 // says nothing.
 inline constexpr double kMostLoss = 1e-2;
+// The same of products that round their operands: four times this is a quarter of the
+// largest logit.
+inline constexpr double kMostOperandLoss = 0x1p-4;
 // Without a reference nothing is known of the model's loss.
 inline constexpr double kUnknownLoss = 0x1p-12;
 
 /// The same of products that round their rows. In 8 bits a recurrence of 20 products
-/// and a transformer of 211 lose 0.034; bf16 has as many bits, int16 256 times as many.
+/// and a transformer of 211 lose 0.034; bf16 has as many bits, f16 and tf32 8 times as
+/// many, int16 256 times as many.
 inline double roundedLoss(Products products) {
-  return products == Products::Int16 ? 0x1p-13 : 0x1p-5;
+  switch (products) {
+  case Products::Int16:
+    return 0x1p-13;
+  case Products::F16:
+  case Products::TF32:
+    return 0x1p-8;
+  default:
+    return 0x1p-5;
+  }
 }
 
 /// Of results in f32, where the reference loses `loss` in f32.

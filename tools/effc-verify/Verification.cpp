@@ -1,6 +1,7 @@
 #include "tools/effc-verify/Verification.h"
 
 #include "compiler/CanonicalOptions.h"
+#include "compiler/ModelChoices.h"
 #include "compiler/StoredArtifact.h"
 #include "tools/effc-verify/CodeDifference.h"
 #include "tools/effc-verify/Expected.h"
@@ -34,11 +35,10 @@ static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 2;
 
-// What a sound kernel loses is no more than a wrong one might.
-static constexpr const char *kRounded =
-    "on this device the file's products round their operands, and no tolerance "
-    "would tell a wrong kernel; compiled without --products the model can be "
-    "checked";
+static constexpr const char *kChooses =
+    "on this device the file's products round their operands, and by rounded "
+    "scores the model may choose other experts or rows: compiled with "
+    "--products f32 it can be checked";
 
 Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
@@ -187,10 +187,24 @@ void Verification::readTargetOptions() {
   runsOnHost = cli::isHostName(options.device.name) ||
                (place && cli::isHostName(place->name));
   narrowStates = narrowMatrices || (narrowKeys && !runsOnHost);
-  roundsProducts = !runsOnHost && roundsOnGpus(pipeline.products);
+  roundedOperands = findRoundedOperands();
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");
+  if (!roundedOperands)
+    return;
+  if (!stored.seqBytecode.empty() && take(choosesRows(stored))) {
+    notJudged = kChooses;
+    return;
+  }
+  operandLoss = all() ? all()->findRoundingLossOfGpu(*roundedOperands)
+                      : roundedLoss(*roundedOperands);
+  if (!(operandLoss <= kMostOperandLoss))
+    notJudged = "on this device the file's products round their operands, and "
+                "that alone loses " +
+                scientific(operandLoss) +
+                " of the largest logit: compiled with --products f32 it can be "
+                "checked";
 }
 
 void Verification::keepHostTargets() {
@@ -218,10 +232,10 @@ void Verification::keepLevelThatRuns() {
 }
 
 void Verification::checkFeeding() {
-  if (roundsProducts && !bitStable) {
+  if (!notJudged.empty() && !bitStable) {
     report.skip("decode steps, splits, batches, saved and loaded, the last row "
                 "alone, without logits",
-                kRounded);
+                notJudged);
     progress(done += kFeedingChecks - 1, total);
     return checkThreads();
   }
@@ -323,8 +337,8 @@ void Verification::checkDerivedForms() {
 }
 
 void Verification::checkFile() {
-  if (roundsProducts) {
-    report.skip("this file against the reference", kRounded);
+  if (!notJudged.empty()) {
+    report.skip("this file against the reference", notJudged);
     progress(++done, total);
   } else if (!all()) {
     report.skip("this file against the reference",
@@ -337,8 +351,7 @@ void Verification::checkFile() {
                  whole.begin() + static_cast<ptrdiff_t>(
                                      oracle->getTokens().size() * columns));
     addLogits(
-        "this file", "reference", first, oracle->getLogits(),
-        prefillTolerance(&*oracle, mostRows()),
+        "this file", "reference", first, oracle->getLogits(), fileTolerance(),
         {&stored, oracle->getTokens(),
          compiledAgainstReference(compileOptions, options.device.threads)});
   }
@@ -493,7 +506,7 @@ void Verification::checkWhatRuns() {
   if (hasModule)
     checkFile();
   checkFeeding();
-  if (!roundsProducts)
+  if (!roundedOperands)
     checkOtherLevels();
 }
 

@@ -124,9 +124,13 @@ private:
   /// The kind of the host's products that round their rows; nothing where none do, as
   /// where three bytes hold all of an f32.
   std::optional<Products> findRoundedRows() const;
+  /// What the device's products round operands to; nothing where they do not.
+  std::optional<Products> findRoundedOperands() const;
   /// What sound f32 arithmetic may lose on a prompt that is fed at once, in
   /// calls of `rows`; without a reference, more than it is known to lose.
   double prefillTolerance(const Oracle *against, size_t rows) const;
+  /// The same of the file's own code on its device.
+  double fileTolerance() const;
   /// What feeding in other ways may change: nothing, unless the file was
   /// compiled otherwise.
   double feedingTolerance() const;
@@ -162,10 +166,13 @@ private:
   double narrowFeeding = 0;  // what rounding them may make of logits
   bool narrowStates = false; // some state is rounded where a call ends
   std::optional<Products> roundedRows; // what the host's products make of rows
-  bool roundsProducts = false;         // the device's products round operands
-  StoredModel stored;                  // empty without a seq module
-  CompileOptions compileOptions;       // of the file, for the host alone
-  std::string compiler;                // that made the file
+  // What the device's products round operands to, and what that loses.
+  std::optional<Products> roundedOperands;
+  double operandLoss = 0;
+  std::string notJudged;         // why no tolerance tells then; empty: one does
+  StoredModel stored;            // empty without a seq module
+  CompileOptions compileOptions; // of the file, for the host alone
+  std::string compiler;          // that made the file
   Report report;
 };
 

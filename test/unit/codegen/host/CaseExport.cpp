@@ -330,10 +330,8 @@ llvm::json::Array CaseExport::compileOptions() const {
     arguments.push_back("--force-form");
     arguments.push_back(options.forceForm);
   }
-  if (options.products != Products::F32) {
-    arguments.push_back("--products");
-    arguments.push_back(nameOf(options.products));
-  }
+  arguments.push_back("--products");
+  arguments.push_back(nameOf(options.products));
   if (options.stateStorage == StateStorage::BF16) {
     arguments.push_back("--state-dtype");
     arguments.push_back("bf16");
@@ -369,8 +367,8 @@ void CaseExport::write() {
       {"tolerance", options.stateStorage == StateStorage::BF16 ||
                             options.products == Products::BF16
                         ? 2e-2
-                    : options.products != Products::F32 ? 2e-2 / 8
-                                                        : 1e-5},
+                    : roundsOnGpus(options.products) ? 2e-2 / 8
+                                                     : 1e-5},
       {"slots", slotCount},
       {"slot_bytes", layout.getSlotBytes()},
       {"compile", compileOptions()},

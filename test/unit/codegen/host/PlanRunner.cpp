@@ -230,12 +230,19 @@ struct BeforeSimulatedCode : PassInstrumentation {
 };
 } // namespace
 
+// Products are exact where a test does not say what they round.
+static PipelineOptions forTests(PipelineOptions options) {
+  options.target = &testTarget();
+  if (options.products == Products::Usual)
+    options.products = Products::Exact;
+  return options;
+}
+
 void KernelModule::compile(const PipelineOptions &given,
                            PlanRunner::Edit edit) {
   if (CaseExport::isAsked())
     return;
-  PipelineOptions options = given;
-  options.target = &testTarget();
+  PipelineOptions options = forTests(given);
   PassManager passes(&context);
   if (edit)
     passes.addInstrumentation(std::make_unique<BeforeSimulatedCode>(edit));
@@ -253,8 +260,7 @@ void KernelModule::compile(const PipelineOptions &given,
 PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
                        int64_t slotCount, KernelModule &together, Edit edit)
     : module(model.get().clone()) {
-  PipelineOptions options = given;
-  options.target = &testTarget();
+  PipelineOptions options = forTests(given);
   (*module)->setAttr(tile::kTargetAttr,
                      describeTarget(options, module->getContext()));
   auto forward = module->lookupSymbol<func::FuncOp>("forward");
@@ -274,7 +280,7 @@ PlanRunner::PlanRunner(TestModel &model, const PipelineOptions &given,
   }
   layout = (*module)->getAttrOfType<seq::StateLayoutAttr>("seq.state_layout");
   if (CaseExport::isAsked())
-    exported = std::make_unique<CaseExport>(model, given, layout, slotCount);
+    exported = std::make_unique<CaseExport>(model, options, layout, slotCount);
   else
     kernelNames = together.add(*module);
   kernels = &together;
