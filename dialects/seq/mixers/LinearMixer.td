@@ -79,7 +79,7 @@ class Seq_MaximumState<string name, string letters, string first = "0.0">
 // What descriptions say of it
 //===----------------------------------------------------------------------===//
 
-// `text` repeated, then padded, to `width` characters.
+// `text`, then `filler` up to `width` characters.
 class Seq_Filled<string text, int width, string filler = " "> {
   string result = !foldl(text, !range(!size(text), width), line, i, line # filler);
 }
@@ -113,14 +113,16 @@ class Seq_ValueTable<list<Seq_TableRow> rows> {
 //===----------------------------------------------------------------------===//
 
 // A mixer of class `linear`. Its signature lists tokens, then parameters, then
-// states; its results are the mixed tokens `y`, which are `T,H,V`, then the next
-// states. `text` is its description, where `$values` stands for the table of
-// values and `$constraints` for a constraint for each operand and `y`, in this
-// order, and one that groups are whole where there are groups; what it adds to
-// these has the numbers behind. `attributes` are those besides the form.
+// states. Its results are the mixed tokens `y`, which are `T,H,V`, then the next
+// states. `attributes` are those besides the form.
+//
+// `text` is the description. `$values` stands there for the table of values, and
+// `$constraints` for one constraint for each operand, one for `y`, and one for
+// groups where a letter is `G`. Their numbers begin at 1. What the mixer adds to
+// them is written behind, with the numbers that follow.
 //
 // A mixer with `hasReadOut` makes more of what the query reads. One with
-// `hasRules` has a `verifyRules`, which sees operands of the right shapes.
+// `hasRules` defines `verifyRules`, which sees values of the right shapes.
 class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
                         bit hasReadOut = 0, bit hasRules = 0, list<Trait> traits = []>
     : Seq_ValueOp<mnemonic, [
@@ -131,11 +133,16 @@ class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
         # !if(!foldl(0, signature, any, v, !or(any, v.isOptional)),
               [AttrSizedOperandSegments], []<Trait>)
         # traits> {
-  string label = !toupper(mnemonic);
+  string label = !toupper(mnemonic); // of constraints
   string text = "";
   dag attributes = (ins);
 
   defvar states = !filter(v, signature, !eq(v.role, "State"));
+  defvar ordered = !filter(v, signature, !eq(v.role, "Token"))
+    # !filter(v, signature, !eq(v.role, "Parameter")) # states;
+  assert !eq(!interleave(!foreach(v, signature, v.name), ","),
+             !interleave(!foreach(v, ordered, v.name), ",")),
+         "a signature lists tokens, then parameters, then states";
   let arguments = !con(!dag(ins, !foreach(v, signature, v.type), !foreach(v, signature, v.name)),
                        attributes, (ins OptionalAttr<Seq_FormAttr>:$form));
   let results = !con((outs Seq_Tensor:$y),
@@ -149,7 +156,8 @@ class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
     [!interleave([!interleave(!foreach(v, tokens, "$" # v.name), " `,` ")]
                  # !foreach(v, keyworded, v.syntax), " ")]
     # !if(!empty(parameters), []<string>,
-          ["`parameters` `(` " # !interleave(!foreach(v, parameters, "$" # v.name), " `,` ") # " `)`"])
+          ["`parameters` `(` " # !interleave(!foreach(v, parameters, "$" # v.name), " `,` ")
+             # " `)`"])
     # ["`state` `(` " # !interleave(!foreach(v, states, "$" # v.name), " `,` ")
          # " `)` attr-dict `:` functional-type(operands, results)"], "\n    ") # "\n  ";
 
@@ -186,7 +194,8 @@ class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
       return ::effc::seq::describeStates(*this, getSignature());
     }
     ::llvm::LogicalResult $cppClass::verify() {
-      if (failed(::effc::seq::verifyShapes(*this, getSignature(), ::effc::seq::signatureOperands(*this))))
+      if (failed(::effc::seq::verifyShapes(*this, getSignature(),
+                                           ::effc::seq::signatureOperands(*this))))
         return ::mlir::failure();
       return }] # !if(hasRules, "verifyRules()", "::mlir::success()") # [{;
     }
