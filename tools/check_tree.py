@@ -166,6 +166,22 @@ def check_table_of_ops(report, every):
         report.add(op_syntax.PAGE, 1, "is not what the examples of the .td files give: run tools/op_syntax.py")
 
 
+def check_labels(report, path, name, record):
+    """An op's constraints are (LABEL1), (LABEL2), ...: none is missing, none is there twice."""
+    description = record.get("description") or ""
+    labels = re.findall(r"^\s*\* \(([A-Z]\w*)\)", description, re.MULTILINE)
+    stem = labels[0][:-1] if labels else ""
+    expected = [f"{stem}{number}" for number in range(1, len(labels) + 1)]
+    if labels != expected:
+        report.add(path, 1, f"{name} has the constraints {', '.join(labels)}, which are not numbered from 1")
+    # What a signature gives is written where its text says so.
+    if "text" not in record:
+        return
+    for place in ("$values", "$constraints"):
+        if record["text"].count(place) != 1:
+            report.add(path, 1, f"the text of {name} does not have {place} once")
+
+
 def check_descriptions(report, tblgen, includes):
     dialects = {"dialects/seq/SeqOps.td": "Seq_", "dialects/tile/TileOps.td": "Tile_",
                 "dialects/plan/PlanOps.td": "Plan_"}
@@ -181,6 +197,8 @@ def check_descriptions(report, tblgen, includes):
                 if not record.get("summary"):
                     report.add(path, 1, f"{name} has no summary")
                 description = record.get("description") or ""
+                if prefix == "Seq_":
+                    check_labels(report, path, name, record)
                 # What an EnumAttr prints is described where the enum is.
                 if "enum" in record:
                     continue

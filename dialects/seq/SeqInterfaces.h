@@ -21,6 +21,18 @@ enum class OperandRole {
   State,     ///< left by the tokens before
 };
 
+/// What a mixer's definition says of an operand.
+struct OperandSignature {
+  llvm::StringLiteral name;
+  /// One per dimension, "THK"; '1' stands for itself.
+  llvm::StringLiteral letters;
+  OperandRole role;
+  bool isOptional;
+  /// Of a state; `start` is the value of every element before the first token.
+  StateKind kind;
+  double start;
+};
+
 /// One state of a stateful op.
 struct StateDescriptor {
   /// Index of the operand that carries the state.

@@ -55,6 +55,13 @@ def Seq_MixerOpInterface
     A mixer never ships a form of its own: forms are derived from these.
   }];
   let methods = [
+    StaticInterfaceMethod<[{
+        Names, dimension letters and roles of the operands that the op may have,
+        in operand order. Empty where the definition does not say so: of other
+        classes than `linear`, and of steps that are written out.
+      }],
+      "::llvm::ArrayRef<::effc::seq::OperandSignature>", "getSignature", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"Class and structure record.",
       "::effc::seq::StructureAttr", "getStructure">,
     InterfaceMethod<[{

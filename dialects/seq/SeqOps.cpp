@@ -2,6 +2,7 @@
 // mixers/.
 #include "dialects/seq/AddedMixer.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 
 #include <vector>

@@ -140,23 +140,23 @@ private:
 
   void emitOperands() {
     auto varies = [](const RecurrentOperand &operand) {
-      return operand.symbol.mark != '@' && operand.symbol.mark != '!' &&
-             !operand.value && operand.projection.from != From::Tensor;
+      return operand.symbol.isRead() && !operand.value &&
+             operand.projection.from != From::Tensor;
     };
     for (const RecurrentOperand &operand : mixer.operands)
       if (operand.present && varies(operand))
         emitted[operand.symbol.name] = emitOperand(operand);
     for (const RecurrentOperand &operand : mixer.operands)
       if (operand.present && !emitted.count(operand.symbol.name) &&
-          operand.symbol.mark != '@' && operand.symbol.mark != '!')
+          operand.symbol.isRead())
         emitted[operand.symbol.name] = emitConstant(operand);
     for (const RecurrentOperand &operand : mixer.operands) {
       Value value;
-      if (operand.symbol.mark == '!')
+      if (operand.symbol.isPositions)
         value = model.getPositions();
       else if (operand.present)
         value = emitted.at(operand.symbol.name);
-      if (operand.symbol.mark == '~' || operand.symbol.mark == '@')
+      if (operand.symbol.learnsPositions)
         value = emitPositions(model, at, mixer.positions, value);
       tokens.push_back(value);
       // Positions and features may have made keys wider.
@@ -188,7 +188,7 @@ private:
   Value emitRecurrence() {
     mlir::OpBuilder &builder = model.getBuilder();
     std::string name = at + "mixer";
-    mlir::OperationState op(model.at(name), ("seq." + mixer.kind->op).str());
+    mlir::OperationState op(model.at(name), mixer.kind->op);
     llvm::SmallVector<int32_t> segments;
     for (Value value : tokens) {
       segments.push_back(value ? 1 : 0);
@@ -201,11 +201,10 @@ private:
     }
     Value like = valueOperand();
     op.types.push_back(like.getType());
-    llvm::SmallVector<StringRef> states;
-    mixer.kind->states.split(states, ' ');
+    auto states = symbolsOf(*mixer.kind, seq::OperandRole::State);
     for (size_t i = 0; i < states.size(); ++i) {
       llvm::SmallVector<int64_t> shape;
-      for (char letter : states[i])
+      for (char letter : states[i].letters)
         shape.push_back(letter == '1' ? 1 : dims[letter]);
       Value state =
           model.state(i == 0 ? name : name + "." + std::to_string(i), shape);
@@ -215,7 +214,9 @@ private:
     }
     for (const auto &[key, number] : mixer.numbers)
       op.addAttribute(key, builder.getF64FloatAttr(number));
-    if (mixer.kind->hasSegments)
+    if (llvm::any_of(mixer.operands, [](const RecurrentOperand &operand) {
+          return operand.symbol.isOptional;
+        }))
       op.addAttribute("operandSegmentSizes",
                       builder.getDenseI32ArrayAttr(segments));
     mlir::Operation *made = builder.create(op);

@@ -1,5 +1,5 @@
-// The recurrences of the explicit layout: a table of what each op takes, and
-// how a configuration says where its operands come from.
+// The recurrences of the explicit layout: a table of them, and how a
+// configuration says where the operands of each come from.
 #include "frontend/families/ExplicitRecurrence.h"
 
 #include "frontend/checkpoint/Refusal.h"
@@ -12,63 +12,80 @@ using llvm::StringRef;
 using llvm::Twine;
 using mlir::Value;
 
+template <typename Op>
+static constexpr Recurrence
+recurrence(llvm::StringLiteral name, StringRef numbers = "",
+           StringRef positioned = "", StringRef ruled = "") {
+  return {name, Op::getOperationName(), Op::getSignature, numbers, positioned,
+          ruled};
+}
+
 static constexpr Recurrence kRecurrences[] = {
-    {"linear_attention", "linear_attention", "~q:GK ~k:GK v:HV", "", "HKV",
-     "+scale"},
-    {"normalised_attention", "normalised_attention", "~q:GK ~k:GK v:HV", "",
-     "HKV HK", "+scale eps=1e-10"},
-    {"normalised_rotary", "normalised_rotary",
-     "@q:GK @k:GK q:GK k:GK v:HV dt:H", "a_log:H dt_bias:H", "HKV HK",
-     "eps=1e-10"},
-    {"dynamic_mask_linear", "dynamic_mask_linear", "~q:GK ~k:GK v:HV delta:H",
-     "", "HKV"},
-    {"retention", "retention", "~q:GK ~k:GK v:HV", "%log_decay:H", "HKV",
-     "+scale"},
-    {"gated_retention", "gated_retention", "~q:GK ~k:GK v:HV gate:H", "", "HKV",
-     "+scale +temperature=16"},
-    {"gla", "gated_linear_attention",
-     "~q:HK ~k:HK v:HV ?key_gate:HK ?value_gate:HV", "", "HKV",
-     "+scale +temperature=16", true},
-    {"hgrn", "hgrn", "x:HV forget:HV", "lower_bound:HV", "H1V"},
-    {"hgrn2", "hgrn2", "q:HK forget:HK v:HV", "lower_bound:HK", "HKV",
-     "+scale"},
-    {"ssd", "ssd", "x:HV dt:H ~b:GK ~c:GK", "a_log:H dt_bias:H d:H", "HKV",
-     "dt_min? +dt_max?"},
-    {"mamba", "selective_scan", "x:HV dt:HV b:GK c:GK",
-     "a_log:HKV dt_bias:HV d:HV", "HKV"},
-    {"rodimus", "rodimus", "~q:HK ~k:HK v:HV select:HK temper:HK x:HV", "d:HV",
-     "HKV", "+scale"},
-    {"delta_rule", "delta_rule", "~q:GK ~k:GK v:HV beta:H", "", "HKV",
-     "+scale"},
-    {"gated_delta_rule", "gated_delta_rule", "~q:GK ~k:GK v:HV beta:H a:H",
-     "a_log:H dt_bias:H", "HKV", "+scale"},
-    {"kda", "kimi_delta_attention", "~q:GK ~k:GK v:HV beta:H f:HK",
-     "a_log:H dt_bias:HK", "HKV", "+scale"},
-    {"rwkv6", "rwkv6", "r:HK k:HK v:HV w:HK", "u:HK", "HKV"},
-    {"rwkv7", "rwkv7", "r:HK w:HK k:HK v:HV kk:HK a:HK", "", "HKV"},
-    {"mlstm", "mlstm", "~q:GK ~k:GK v:HV input:H forget:H", "", "HKV HK H",
-     "+scale eps=1e-6"},
-    {"s4d", "s4d", "x:HV",
-     "log_dt:HV log_a:HKV a_imaginary:HKV c:HKV c_imaginary:HKV d:HV",
-     "HKV HKV"},
-    {"rg_lru", "rg_lru", "x:HV recurrence:HV input:HV !positions:", "rate:HV",
-     "H1V", "+exponent=8"},
+    recurrence<seq::LinearAttentionOp>("linear_attention", "+scale", "q k"),
+    recurrence<seq::NormalisedAttentionOp>("normalised_attention",
+                                           "+scale eps=1e-10", "q k"),
+    recurrence<seq::NormalisedRotaryOp>("normalised_rotary", "eps=1e-10",
+                                        "turned_q=q turned_k=k"),
+    recurrence<seq::DynamicMaskLinearOp>("dynamic_mask_linear", "", "q k"),
+    recurrence<seq::RetentionOp>("retention", "+scale", "q k", "log_decay"),
+    recurrence<seq::GatedRetentionOp>("gated_retention",
+                                      "+scale +temperature=16", "q k"),
+    recurrence<seq::GatedLinearAttentionOp>("gla", "+scale +temperature=16",
+                                            "q k"),
+    recurrence<seq::HgrnOp>("hgrn"),
+    recurrence<seq::Hgrn2Op>("hgrn2", "+scale"),
+    recurrence<seq::SsdOp>("ssd", "dt_min? +dt_max?", "b c"),
+    recurrence<seq::SelectiveScanOp>("mamba"),
+    recurrence<seq::RodimusOp>("rodimus", "+scale", "q k"),
+    recurrence<seq::DeltaRuleOp>("delta_rule", "+scale", "q k"),
+    recurrence<seq::GatedDeltaRuleOp>("gated_delta_rule", "+scale", "q k"),
+    recurrence<seq::KimiDeltaAttentionOp>("kda", "+scale", "q k"),
+    recurrence<seq::Rwkv6Op>("rwkv6"),
+    recurrence<seq::Rwkv7Op>("rwkv7"),
+    recurrence<seq::MlstmOp>("mlstm", "+scale eps=1e-6", "q k"),
+    recurrence<seq::S4dOp>("s4d"),
+    recurrence<seq::RgLruOp>("rg_lru", "+exponent=8"),
 };
 
-static llvm::SmallVector<Symbol> symbolsOf(StringRef list) {
+static llvm::SmallVector<StringRef> wordsOf(StringRef list) {
   llvm::SmallVector<StringRef> words;
   list.split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  return words;
+}
+
+llvm::SmallVector<Symbol> effc::frontend::symbolsOf(const Recurrence &kind,
+                                                    seq::OperandRole role) {
   llvm::SmallVector<Symbol> symbols;
-  for (StringRef word : words) {
-    Symbol symbol;
-    if (StringRef("~@?!%").contains(word.front())) {
-      symbol.mark = word.front();
-      word = word.drop_front();
+  for (const seq::OperandSignature &operand : kind.getSignature()) {
+    if (operand.role != role)
+      continue;
+    Symbol symbol{operand.name, operand.letters};
+    if (role == seq::OperandRole::Token)
+      symbol.letters = symbol.letters.drop_front();
+    symbol.isOptional = operand.isOptional;
+    symbol.isPositions =
+        role == seq::OperandRole::Token && symbol.letters.empty();
+    symbol.mayFollowRule = operand.name == kind.ruled;
+    for (StringRef word : wordsOf(kind.positioned)) {
+      auto [name, used] = word.split('=');
+      if (name != operand.name)
+        continue;
+      symbol.learnsPositions = true;
+      symbol.isSecondUse = !used.empty();
+      if (symbol.isSecondUse)
+        symbol.name = used;
     }
-    std::tie(symbol.name, symbol.letters) = word.split(':');
     symbols.push_back(symbol);
   }
   return symbols;
+}
+
+/// An operand of the role has the letter.
+static bool hasLetter(const Recurrence &kind, seq::OperandRole role,
+                      char letter) {
+  return llvm::any_of(kind.getSignature(), [&](const auto &operand) {
+    return operand.role == role && operand.letters.contains(letter);
+  });
 }
 
 int64_t effc::frontend::countOf(llvm::ArrayRef<int64_t> shape) {
@@ -142,7 +159,7 @@ static RecurrentOperand readOperand(PartInput &in, Symbol symbol) {
           unit.reader.getNumber("eps", 0, 1, kind == 0 ? 1e-6 : 1e-12);
     });
   });
-  operand.present = said || symbol.mark != '?';
+  operand.present = said || !symbol.isOptional;
   return operand;
 }
 
@@ -150,7 +167,7 @@ static RecurrentParameter readParameter(PartInput &in, Symbol symbol) {
   RecurrentParameter parameter{symbol, std::nullopt, std::nullopt};
   readInner(in, symbol.name, [&](PartInput &inner) {
     parameter.value = inner.reader.getNumberIfSet("value", -1e30, 1e30);
-    if (symbol.mark != '%')
+    if (!symbol.mayFollowRule)
       inner.reader.expectNone({"rule"}, "of a parameter that no rule gives");
     else if (parameter.value)
       inner.reader.expectNone({"rule"}, "where 'value' is given");
@@ -162,9 +179,7 @@ static RecurrentParameter readParameter(PartInput &in, Symbol symbol) {
 }
 
 static void readNumbers(PartInput &in, RecurrentMixer &mixer) {
-  llvm::SmallVector<StringRef> words;
-  mixer.kind->numbers.split(words, ' ', -1, /*KeepEmpty=*/false);
-  for (StringRef word : words) {
+  for (StringRef word : wordsOf(mixer.kind->numbers)) {
     auto [name, text] = word.split('=');
     bool optional = name.consume_back("?"), positive = name.consume_front("+");
     std::optional<double> number =
@@ -264,8 +279,7 @@ static void checkSources(PartInput &in, const RecurrentMixer &mixer) {
                      quote(who) + ", but got \"tensor\"");
   };
   for (const RecurrentOperand &operand : mixer.operands) {
-    if (!operand.present || operand.value || operand.symbol.mark == '@' ||
-        operand.symbol.mark == '!')
+    if (!operand.present || operand.value || !operand.symbol.isRead())
       continue;
     llvm::SmallVector<int64_t> shape = mixer.shapeOf(operand.symbol.letters);
     int64_t size = countOf(shape);
@@ -302,10 +316,10 @@ static RecurrentMixer readMixer(PartInput &in, const Recurrence &kind) {
   mixer.dims['H'] = reader.requireInteger("heads", 1, kMostDimension);
   mixer.dims['V'] = reader.requireInteger("values", 1, kMostDimension);
   mixer.dims['K'] = 1;
-  if (kind.states.contains('K'))
+  if (hasLetter(kind, seq::OperandRole::State, 'K'))
     mixer.dims['K'] = reader.requireInteger("keys", 1, kMostDimension);
   mixer.dims['G'] = mixer.dims['H'];
-  if (kind.tokens.contains('G'))
+  if (hasLetter(kind, seq::OperandRole::Token, 'G'))
     mixer.dims['G'] =
         reader.getInteger("groups", 1, kMostDimension, mixer.dims['H']);
   if (!reader.hasProblem() && mixer.dims['H'] % mixer.dims['G'] != 0)
@@ -313,16 +327,12 @@ static RecurrentMixer readMixer(PartInput &in, const Recurrence &kind) {
                   Twine(mixer.dims['G']) + ", but got " +
                   Twine(mixer.dims['H']));
   readInnerToken(in, mixer);
-  llvm::SmallVector<Symbol> symbols = symbolsOf(kind.tokens);
-  for (Symbol symbol : symbols)
-    mixer.operands.push_back(symbol.mark == '@' || symbol.mark == '!'
-                                 ? RecurrentOperand(symbol)
-                                 : readOperand(in, symbol));
-  for (Symbol symbol : symbolsOf(kind.parameters))
+  for (Symbol symbol : symbolsOf(kind, seq::OperandRole::Token))
+    mixer.operands.push_back(symbol.isRead() ? readOperand(in, symbol)
+                                             : RecurrentOperand(symbol));
+  for (Symbol symbol : symbolsOf(kind, seq::OperandRole::Parameter))
     mixer.parameters.push_back(readParameter(in, symbol));
-  if (llvm::any_of(symbols, [](const Symbol &symbol) {
-        return symbol.mark == '~' || symbol.mark == '@';
-      }))
+  if (!kind.positioned.empty())
     mixer.positions = readPositions(in, mixer.dims['K']);
   readNumbers(in, mixer);
   readOutput(in, mixer);

@@ -8,25 +8,32 @@
 
 namespace effc::frontend {
 
-/// A recurrence of the dialect. Operands are listed in the op's order as
-/// "symbol:shape", where the shape is that behind T in the letters H, G, K, V
-/// and 1. Before a symbol, '~' marks what learns of positions, '@' another use
-/// of an operand of that symbol with its positions, '?' an operand that may be
-/// absent, '!' the positions themselves, and '%' a parameter that a rule may
-/// give.
+/// A recurrence of the dialect. Its operands are those of the op's signature.
 struct Recurrence {
   llvm::StringLiteral name, op;
-  llvm::StringRef tokens, parameters, states;
+  llvm::ArrayRef<seq::OperandSignature> (*getSignature)();
   /// Numbers: "name=1" or "name?"; `scale` is K^-1/2 where it is not said. '+'
   /// before a name: not 0.
   llvm::StringRef numbers = "";
-  bool hasSegments = false;
+  /// The operands that learn of positions: "q" itself, or "turned_q=q", another
+  /// use of q.
+  llvm::StringRef positioned = "";
+  /// The parameter that a rule may give.
+  llvm::StringRef ruled = "";
 };
 
-/// "~q:GK" taken apart.
+/// An operand, as a configuration speaks of it.
 struct Symbol {
-  llvm::StringRef name, letters;
-  char mark = 0;
+  llvm::StringRef name, letters; ///< the letters behind T
+  bool isOptional = false;
+  bool learnsPositions = false;
+  /// Another use of the operand of this name.
+  bool isSecondUse = false;
+  bool isPositions = false;
+  bool mayFollowRule = false;
+
+  /// A configuration says where it comes from.
+  bool isRead() const { return !isSecondUse && !isPositions; }
 };
 
 /// Where an operand comes from: the token, or the wider token of 'inner',
@@ -106,6 +113,10 @@ struct RecurrentMixer {
     return shape;
   }
 };
+
+/// The operands of one role.
+llvm::SmallVector<Symbol> symbolsOf(const Recurrence &kind,
+                                    seq::OperandRole role);
 
 /// How many numbers there are of a shape.
 int64_t countOf(llvm::ArrayRef<int64_t> shape);

@@ -1,7 +1,6 @@
 // seq.leaky_average: all that the compiler needs to know of it.
 #include "test/new_mixer/LeakyAverage.h"
 #include "dialects/seq/AddedMixer.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -15,24 +14,7 @@ using namespace effc::seq::reference;
 
 static AddedMixer<LeakyAverageOp> added;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult LeakyAverageOp::verify() {
-  ShapeFormula shapes(*this);
-  return success(
-      succeeded(shapes.check("q", getQ(), {"T", "H", "K"})) &&
-      succeeded(shapes.check("k", getK(), {"T", "H", "K"})) &&
-      succeeded(shapes.check("v", getV(), {"T", "H", "V"})) &&
-      succeeded(shapes.check("gate", getGate(), {"T", "H"})) &&
-      succeeded(shapes.check("state", getState(), {"H", "K", "V"})) &&
-      succeeded(shapes.check("y", getY(), {"T", "H", "V"})));
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> LeakyAverageOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr LeakyAverageOp::getStructure() {
   LinearStructure structure;

@@ -4,9 +4,14 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_LeakyAverageOp : Seq_LinearMixerOp<"leaky_average", 4, 0> {
+def Seq_LeakyAverageOp : Seq_LinearMixerOp<"leaky_average", [
+    Seq_Token<"q", "T,H,K", "queries">,
+    Seq_Token<"k", "T,H,K", "keys">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Token<"gate", "T,H", "share that is kept, before the sigmoid">,
+    Seq_State<"state", "H,K,V">]> {
   let summary = "Leaky average: a state that forgets as much as it takes in";
-  let description = [{
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `S` starting at `state[h]`:
 
@@ -18,22 +23,11 @@ def Seq_LeakyAverageOp : Seq_LinearMixerOp<"leaky_average", 4, 0> {
     next_state[h] = S
     ```
 
-    | value        | shape   | element | meaning                      |
-    |--------------|---------|---------|------------------------------|
-    | `q`          | `T,H,K` | f32     | queries                      |
-    | `k`          | `T,H,K` | f32     | keys                         |
-    | `v`          | `T,H,V` | f32     | values                       |
-    | `gate`       | `T,H`   | f32     | share that is kept, before the sigmoid |
-    | `state`      | `H,K,V` | f32     | state before the tokens      |
-    | `y`          | `T,H,V` | f32     | mixed tokens                 |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens    |
+    $values
 
     Constraints:
 
-    * (LEAKY1) `q` and `k` are `T,H,K`.
-    * (LEAKY2) `v` and `y` are `T,H,V`.
-    * (LEAKY3) `gate` is `T,H`.
-    * (LEAKY4) `state` is `H,K,V`, and `next_state` has its type.
+    $constraints
 
     Example:
 
@@ -42,18 +36,6 @@ def Seq_LeakyAverageOp : Seq_LinearMixerOp<"leaky_average", 4, 0> {
         : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x2x5xf32>, tensor<?x2xf32>,
            tensor<2x3x5xf32>) -> (tensor<?x2x5xf32>, tensor<2x3x5xf32>)
     ```
-  }];
-  let arguments = (ins
-    Seq_Tensor:$q,                /*leaky1*/
-    Seq_Tensor:$k,                /*leaky1*/
-    Seq_Tensor:$v,                /*leaky2*/
-    Seq_Tensor:$gate,             /*leaky3*/
-    Seq_StaticTensor:$state,      /*leaky4*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_state);
-  let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $gate
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

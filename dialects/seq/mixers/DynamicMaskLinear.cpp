@@ -1,6 +1,5 @@
 // seq.dynamic_mask_linear. Dynamic mask attention, read as a linear recurrence.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 
@@ -8,25 +7,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult DynamicMaskLinearOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("delta", getDelta(), {"T", "H"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return expectWholeGroups(*this, shapes["H"], shapes["G"]);
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> DynamicMaskLinearOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr DynamicMaskLinearOp::getStructure() {
   LinearStructure structure;

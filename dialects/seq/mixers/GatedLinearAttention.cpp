@@ -1,6 +1,5 @@
 // seq.gated_linear_attention. Gated linear attention.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -11,30 +10,14 @@ using namespace effc::seq::reference;
 
 //===- verifier -----------------------------------------------------------===//
 
-LogicalResult GatedLinearAttentionOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "H", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})))
-    return failure();
+LogicalResult GatedLinearAttentionOp::verifyRules() {
   if (!getKeyGate() && !getValueGate())
     return emitOpError("expects 'key_gate', 'value_gate' or both, but got "
                        "neither; without decay it is 'seq.linear_attention'");
-  if ((getKeyGate() &&
-       failed(shapes.check("key_gate", getKeyGate(), {"T", "H", "K"}))) ||
-      (getValueGate() &&
-       failed(shapes.check("value_gate", getValueGate(), {"T", "H", "V"}))) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
   return expectPositive(*this, "temperature", getTemperatureAttr());
 }
 
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> GatedLinearAttentionOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr GatedLinearAttentionOp::getStructure() {
   LinearStructure structure;

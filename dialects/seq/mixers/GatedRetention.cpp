@@ -1,6 +1,5 @@
 // seq.gated_retention. Retention whose decay depends on the data.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -11,27 +10,11 @@ using namespace effc::seq::reference;
 
 //===- verifier -----------------------------------------------------------===//
 
-LogicalResult GatedRetentionOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("gate", getGate(), {"T", "H"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])))
-    return failure();
-  if (failed(expectPositive(*this, "temperature", getTemperatureAttr())))
-    return failure();
-  return success();
+LogicalResult GatedRetentionOp::verifyRules() {
+  return expectPositive(*this, "temperature", getTemperatureAttr());
 }
 
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> GatedRetentionOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr GatedRetentionOp::getStructure() {
   LinearStructure structure;

@@ -1,6 +1,5 @@
 // seq.hgrn. The first HGRN.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -9,25 +8,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult HgrnOp::verify() {
-  ShapeFormula shapes(*this);
-  shapes.bind("1", 1);
-  if (failed(shapes.check("x", getX(), {"T", "H", "V"})) ||
-      failed(shapes.check("forget", getForget(), {"T", "H", "V"})) ||
-      failed(shapes.check("lower_bound", getLowerBound(), {"H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "1", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> HgrnOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr HgrnOp::getStructure() {
   LinearStructure structure;

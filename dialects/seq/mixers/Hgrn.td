@@ -4,9 +4,13 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_HgrnOp : Seq_LinearMixerOp<"hgrn", 2, 1> {
+def Seq_HgrnOp : Seq_LinearMixerOp<"hgrn", [
+    Seq_Token<"x", "T,H,V", "values">,
+    Seq_Token<"forget", "T,H,V", "forget gate before the sigmoid">,
+    Seq_Parameter<"lower_bound", "H,V", "least value of the forget gate, in [0, 1)">,
+    Seq_State<"state", "H,1,V">]> {
   let summary = "HGRN: channels that take in what they forget";
-  let description = [{
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `s` starting at `state[h]`:
 
@@ -21,24 +25,13 @@ def Seq_HgrnOp : Seq_LinearMixerOp<"hgrn", 2, 1> {
     The state is a vector: one key channel, which every token writes and reads. The
     state before the first token of a sequence is 0.
 
-    | value         | shape   | element | meaning                                   |
-    |---------------|---------|---------|-------------------------------------------|
-    | `x`           | `T,H,V` | f32     | values                                    |
-    | `forget`      | `T,H,V` | f32     | forget gate before the sigmoid            |
-    | `lower_bound` | `H,V`   | f32     | least value of the forget gate, in [0, 1) |
-    | `state`       | `H,1,V` | f32     | state before the tokens                   |
-    | `y`           | `T,H,V` | f32     | mixed tokens                              |
-    | `next_state`  | `H,1,V` | f32     | the same after the tokens                 |
+    $values
 
     `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (HGRN1) `x` is `T,H,V`.
-    * (HGRN2) `forget` is `T,H,V`.
-    * (HGRN3) `lower_bound` is `H,V`.
-    * (HGRN4) `state` is `H,1,V`, and `next_state` has its type.
-    * (HGRN5) `y` is `T,H,V`.
+    $constraints
 
     Numerics: 1 - f is computed as (1 - lower_bound) * sigmoid(-forget), which does
     not cancel where f is near 1.
@@ -52,20 +45,6 @@ def Seq_HgrnOp : Seq_LinearMixerOp<"hgrn", 2, 1> {
     ```
 
     Source: Qin et al., arXiv:2311.04823, equations 2 to 4.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$x,                          /*hgrn1*/
-    Seq_Tensor:$forget,                     /*hgrn2*/
-    Seq_StaticTensor:$lower_bound,          /*hgrn3*/
-    Seq_StaticTensor:$state,                /*hgrn4*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*hgrn5*/
-    Seq_StaticTensor:$next_state);          /*hgrn4*/
-  let assemblyFormat = [{
-    $x `,` $forget
-    `parameters` `(` $lower_bound `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

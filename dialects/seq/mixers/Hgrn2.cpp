@@ -1,6 +1,5 @@
 // seq.hgrn2. HGRN2.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -9,25 +8,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult Hgrn2Op::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
-      failed(shapes.check("forget", getForget(), {"T", "H", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("lower_bound", getLowerBound(), {"H", "K"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> Hgrn2Op::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr Hgrn2Op::getStructure() {
   LinearStructure structure;

@@ -4,9 +4,15 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_Hgrn2Op : Seq_LinearMixerOp<"hgrn2", 3, 1> {
+def Seq_Hgrn2Op : Seq_LinearMixerOp<"hgrn2", [
+    Seq_Token<"q", "T,H,K", "queries">,
+    Seq_Token<"forget", "T,H,K", "forget gate before the sigmoid">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Parameter<"lower_bound", "H,K", "least value of the forget gate, in [0, 1)">,
+    Seq_State<"state", "H,K,V">]> {
   let summary = "HGRN2: key channels that take in what they forget";
-  let description = [{
+  let attributes = (ins DefaultValuedAttr<F64Attr, "1.0">:$scale);
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `S` starting at `state[h]`:
 
@@ -21,15 +27,7 @@ def Seq_Hgrn2Op : Seq_LinearMixerOp<"hgrn2", 3, 1> {
     `(.)` scales each row of the state, `(x)` is the outer product, `@` the product of
     a vector and a matrix. The state before the first token of a sequence is 0.
 
-    | value         | shape   | element | meaning                                   |
-    |---------------|---------|---------|-------------------------------------------|
-    | `q`           | `T,H,K` | f32     | queries                                   |
-    | `forget`      | `T,H,K` | f32     | forget gate before the sigmoid            |
-    | `v`           | `T,H,V` | f32     | values                                    |
-    | `lower_bound` | `H,K`   | f32     | least value of the forget gate, in [0, 1) |
-    | `state`       | `H,K,V` | f32     | state before the tokens                   |
-    | `y`           | `T,H,V` | f32     | mixed tokens                              |
-    | `next_state`  | `H,K,V` | f32     | the same after the tokens                 |
+    $values
 
     `scale` multiplies the query; it is 1 where it is absent.
 
@@ -37,12 +35,7 @@ def Seq_Hgrn2Op : Seq_LinearMixerOp<"hgrn2", 3, 1> {
 
     Constraints:
 
-    * (HGRN21) `q` is `T,H,K`.
-    * (HGRN22) `forget` is `T,H,K`.
-    * (HGRN23) `v` is `T,H,V`.
-    * (HGRN24) `lower_bound` is `H,K`.
-    * (HGRN25) `state` is `H,K,V`, and `next_state` has its type.
-    * (HGRN26) `y` is `T,H,V`.
+    $constraints
 
     Numerics: 1 - f is computed as (1 - lower_bound) * sigmoid(-forget), which does
     not cancel where f is near 1.
@@ -58,22 +51,6 @@ def Seq_Hgrn2Op : Seq_LinearMixerOp<"hgrn2", 3, 1> {
     ```
 
     Source: Qin et al., arXiv:2404.07904, equations 3 to 5.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$q,                          /*hgrn21*/
-    Seq_Tensor:$forget,                     /*hgrn22*/
-    Seq_Tensor:$v,                          /*hgrn23*/
-    Seq_StaticTensor:$lower_bound,          /*hgrn24*/
-    Seq_StaticTensor:$state,                /*hgrn25*/
-    DefaultValuedAttr<F64Attr, "1.0">:$scale,
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*hgrn26*/
-    Seq_StaticTensor:$next_state);          /*hgrn25*/
-  let assemblyFormat = [{
-    $q `,` $forget `,` $v
-    `parameters` `(` $lower_bound `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -1,6 +1,5 @@
 // seq.linear_attention. Attention without softmax.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -9,26 +8,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult LinearAttentionOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> LinearAttentionOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr LinearAttentionOp::getStructure() {
   LinearStructure structure;

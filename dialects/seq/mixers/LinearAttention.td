@@ -4,9 +4,14 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_LinearAttentionOp : Seq_LinearMixerOp<"linear_attention", 3, 0> {
+def Seq_LinearAttentionOp : Seq_LinearMixerOp<"linear_attention", [
+    Seq_Token<"q", "T,G,K", "queries, one per group of heads">,
+    Seq_Token<"k", "T,G,K", "keys, one per group of heads">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_State<"state", "H,K,V">]> {
   let summary = "Linear attention: a state that only grows";
-  let description = [{
+  let attributes = (ins DefaultValuedAttr<F64Attr, "1.0">:$scale);
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h` of group `g = h / (H / G)`
     (rounded down), with `S` starting at `state[h]`:
@@ -21,14 +26,7 @@ def Seq_LinearAttentionOp : Seq_LinearMixerOp<"linear_attention", 3, 0> {
     `(x)` is the outer product, `@` the product of a vector and a matrix. The state
     before the first token of a sequence is 0. Feature maps of queries and keys are ops of their own.
 
-    | value        | shape   | element | meaning                         |
-    |--------------|---------|---------|---------------------------------|
-    | `q`          | `T,G,K` | f32     | queries, one per group of heads |
-    | `k`          | `T,G,K` | f32     | keys, one per group of heads    |
-    | `v`          | `T,H,V` | f32     | values                          |
-    | `state`      | `H,K,V` | f32     | state before the tokens         |
-    | `y`          | `T,H,V` | f32     | mixed tokens                    |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens       |
+    $values
 
     `scale` multiplies the query; it is 1 where it is absent.
 
@@ -36,12 +34,7 @@ def Seq_LinearAttentionOp : Seq_LinearMixerOp<"linear_attention", 3, 0> {
 
     Constraints:
 
-    * (LINEAR_ATTENTION1) `q` is `T,G,K`.
-    * (LINEAR_ATTENTION2) `k` is `T,G,K`.
-    * (LINEAR_ATTENTION3) `v` is `T,H,V`.
-    * (LINEAR_ATTENTION4) `state` is `H,K,V`, and `next_state` has its type.
-    * (LINEAR_ATTENTION5) `y` is `T,H,V`.
-    * (LINEAR_ATTENTION6) `G` divides `H`.
+    $constraints
 
     Numerics: the state grows with the number of tokens; what reads it is usually
     normalised. f32 keeps it exact to about 1e-7 of its size.
@@ -56,20 +49,6 @@ def Seq_LinearAttentionOp : Seq_LinearMixerOp<"linear_attention", 3, 0> {
     ```
 
     Source: Katharopoulos et al., arXiv:2006.16236, without its denominator.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$q,                          /*linear_attention1*/
-    Seq_Tensor:$k,                          /*linear_attention2*/
-    Seq_Tensor:$v,                          /*linear_attention3*/
-    Seq_StaticTensor:$state,                /*linear_attention4*/
-    DefaultValuedAttr<F64Attr, "1.0">:$scale,
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*linear_attention5*/
-    Seq_StaticTensor:$next_state);          /*linear_attention4*/
-  let assemblyFormat = [{
-    $q `,` $k `,` $v
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

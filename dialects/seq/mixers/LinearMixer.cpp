@@ -1,26 +1,41 @@
 #include "dialects/seq/mixers/LinearMixer.h"
 
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/ShapeFormula.h"
 
 using namespace mlir;
 
 namespace effc::seq {
 
+OperandRole roleOf(unsigned index, ArrayRef<OperandSignature> signature,
+                   ArrayRef<Value> operands) {
+  for (auto [operand, value] : llvm::zip_equal(signature, operands))
+    if (value && index-- == 0)
+      return operand.role;
+  llvm_unreachable("asked for the role of an operand that is not there");
+}
+
 SmallVector<StateDescriptor>
-describeStates(Operation *op, ArrayRef<StateKind> kinds, double maximum) {
+describeStates(Operation *op, ArrayRef<OperandSignature> signature) {
+  auto isState = [](const OperandSignature &operand) {
+    return operand.role == OperandRole::State;
+  };
+  unsigned count = llvm::count_if(signature, isState);
+  unsigned operand = op->getNumOperands() - count;
+  unsigned result = op->getNumResults() - count;
   SmallVector<StateDescriptor> states;
-  unsigned operand = op->getNumOperands() - kinds.size();
-  unsigned result = op->getNumResults() - kinds.size();
-  for (StateKind kind : kinds) {
+  for (const OperandSignature &state :
+       llvm::make_filter_range(signature, isState)) {
     auto type = cast<RankedTensorType>(op->getOperand(operand).getType());
-    states.push_back({operand++, result++, kind, StateGrowth::Fixed, type,
-                      kind == StateKind::Scalar ? maximum : 0.0,
-                      /*positionDependent=*/false});
+    states.push_back({operand++, result++, state.kind, StateGrowth::Fixed, type,
+                      /*neutral=*/state.start, /*positionDependent=*/false});
   }
   return states;
 }
 
-LogicalResult expectWholeGroups(Operation *op, int64_t heads, int64_t groups) {
+/// G divides H.
+static LogicalResult expectWholeGroups(Operation *op, int64_t heads,
+                                       int64_t groups) {
   if (heads % groups == 0)
     return success();
   InFlightDiagnostic error = op->emitOpError()
@@ -33,6 +48,28 @@ LogicalResult expectWholeGroups(Operation *op, int64_t heads, int64_t groups) {
               : "each group serves as many heads as any other; "
                 "a projection of another width was perhaps taken");
   return error;
+}
+
+LogicalResult verifyShapes(Operation *op, ArrayRef<OperandSignature> signature,
+                           ArrayRef<Value> operands) {
+  ShapeFormula shapes(op);
+  shapes.bind("1", 1);
+  auto check = [&](StringRef name, Value value, StringRef letters) {
+    SmallVector<StringRef> formula;
+    for (size_t i = 0; i < letters.size(); ++i)
+      formula.push_back(letters.substr(i, 1));
+    return shapes.check(name, value, formula);
+  };
+  bool isGrouped = false;
+  for (auto [operand, value] : llvm::zip_equal(signature, operands)) {
+    isGrouped |= operand.letters.contains('G');
+    if (value && failed(check(operand.name, value, operand.letters)))
+      return failure();
+  }
+  if (failed(check("y", op->getResult(0), "THV")))
+    return failure();
+  return isGrouped ? expectWholeGroups(op, shapes["H"], shapes["G"])
+                   : success();
 }
 
 LogicalResult expectPositive(Operation *op, StringRef name,

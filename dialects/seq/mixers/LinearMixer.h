@@ -6,15 +6,29 @@
 
 namespace effc::seq {
 
-/// The descriptors of an op whose last operands and results are its states, of
-/// the given kinds. A scalar state, a running maximum, starts at `maximum`.
-llvm::SmallVector<StateDescriptor>
-describeStates(mlir::Operation *op, llvm::ArrayRef<StateKind> kinds,
-               double maximum = 0);
+/// The operands of a mixer in the order of its signature; null where absent.
+template <typename Op> llvm::SmallVector<mlir::Value> signatureOperands(Op op) {
+  llvm::SmallVector<mlir::Value> operands;
+  for (size_t i = 0; i < Op::getSignature().size(); ++i) {
+    auto range = op.getODSOperands(i);
+    operands.push_back(range.empty() ? mlir::Value() : range.front());
+  }
+  return operands;
+}
 
-/// G divides H; reports that it does not.
-mlir::LogicalResult expectWholeGroups(mlir::Operation *op, int64_t heads,
-                                      int64_t groups);
+/// The role of the operand of number `index` among those present.
+OperandRole roleOf(unsigned index, llvm::ArrayRef<OperandSignature> signature,
+                   llvm::ArrayRef<mlir::Value> operands);
+
+/// The descriptors of an op whose last operands and results are its states.
+llvm::SmallVector<StateDescriptor>
+describeStates(mlir::Operation *op, llvm::ArrayRef<OperandSignature> signature);
+
+/// Operands and mixed tokens have the shapes of the signature, and groups are
+/// whole; reports what is not so.
+mlir::LogicalResult verifyShapes(mlir::Operation *op,
+                                 llvm::ArrayRef<OperandSignature> signature,
+                                 llvm::ArrayRef<mlir::Value> operands);
 
 /// An attribute is finite and above 0; reports that it is not.
 mlir::LogicalResult expectPositive(mlir::Operation *op, llvm::StringRef name,

@@ -1,7 +1,6 @@
 // seq.mlstm. The matrix memory of the xLSTM.
 // maximum.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -10,31 +9,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult MlstmOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("input", getInput(), {"T", "H"})) ||
-      failed(shapes.check("forget", getForget(), {"T", "H"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("sum", getSum(), {"H", "K"})) ||
-      failed(shapes.check("maximum", getMaximum(), {"H"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> MlstmOp::getStates() {
-  return describeStates(*this,
-                        {StateKind::Matrix, StateKind::Sum, StateKind::Scalar});
-}
 
 StructureAttr MlstmOp::getStructure() {
   LinearStructure structure;

@@ -4,9 +4,17 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", 3, 0, 1> {
+def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", [
+    Seq_Token<"q", "T,G,K", "queries, one per group of heads">,
+    Seq_Token<"k", "T,G,K", "keys, one per group of heads">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_State<"state", "H,K,V">,
+    Seq_SumState<"sum", "H,K", "sum of the keys before the tokens">], hasReadOut=1> {
   let summary = "Linear attention with its denominator";
-  let description = [{
+  let attributes = (ins
+    DefaultValuedAttr<F64Attr, "1.0">:$scale,
+    F64Attr:$eps);
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h` of group `g = h / (H / G)`
     (rounded down), with `S` and `z` starting at
@@ -24,16 +32,7 @@ def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", 3, 0, 
     before the first token of a sequence is 0. Queries and keys are not negative, which
     their feature maps see to.
 
-    | value        | shape   | element | meaning                           |
-    |--------------|---------|---------|-----------------------------------|
-    | `q`          | `T,G,K` | f32     | queries, one per group of heads   |
-    | `k`          | `T,G,K` | f32     | keys, one per group of heads      |
-    | `v`          | `T,H,V` | f32     | values                            |
-    | `state`      | `H,K,V` | f32     | state before the tokens           |
-    | `sum`        | `H,K`   | f32     | sum of the keys before the tokens |
-    | `y`          | `T,H,V` | f32     | mixed tokens                      |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens         |
-    | `next_sum`   | `H,K`   | f32     | the same after the tokens         |
+    $values
 
     `scale` multiplies the query; it is 1 where it is absent.
 
@@ -41,13 +40,7 @@ def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", 3, 0, 
 
     Constraints:
 
-    * (NORMALISED_ATTENTION1) `q` is `T,G,K`.
-    * (NORMALISED_ATTENTION2) `k` is `T,G,K`.
-    * (NORMALISED_ATTENTION3) `v` is `T,H,V`.
-    * (NORMALISED_ATTENTION4) `state` is `H,K,V`, and `next_state` has its type.
-    * (NORMALISED_ATTENTION5) `sum` is `H,K`, and `next_sum` has its type.
-    * (NORMALISED_ATTENTION6) `y` is `T,H,V`.
-    * (NORMALISED_ATTENTION7) `G` divides `H`.
+    $constraints
 
     Numerics: a denominator near 0 makes the quotient large; `eps` is added to it as
     the public implementation does.
@@ -63,23 +56,6 @@ def Seq_NormalisedAttentionOp : Seq_LinearMixerOp<"normalised_attention", 3, 0, 
     ```
 
     Source: Katharopoulos et al., arXiv:2006.16236, equations 4 to 7.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$q,                          /*normalised_attention1*/
-    Seq_Tensor:$k,                          /*normalised_attention2*/
-    Seq_Tensor:$v,                          /*normalised_attention3*/
-    Seq_StaticTensor:$state,                /*normalised_attention4*/
-    Seq_StaticTensor:$sum,                  /*normalised_attention5*/
-    DefaultValuedAttr<F64Attr, "1.0">:$scale,
-    F64Attr:$eps,
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*normalised_attention6*/
-    Seq_StaticTensor:$next_state,           /*normalised_attention4*/
-    Seq_StaticTensor:$next_sum);            /*normalised_attention5*/
-  let assemblyFormat = [{
-    $q `,` $k `,` $v
-    `state` `(` $state `,` $sum `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

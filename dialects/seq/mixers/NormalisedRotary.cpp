@@ -1,6 +1,5 @@
 // seq.normalised_rotary. Turned keys over a denominator of unturned ones.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -11,29 +10,11 @@ using namespace effc::seq::reference;
 
 //===- verifier -----------------------------------------------------------===//
 
-LogicalResult NormalisedRotaryOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("turned_q", getTurnedQ(), {"T", "G", "K"})) ||
-      failed(shapes.check("turned_k", getTurnedK(), {"T", "G", "K"})) ||
-      failed(shapes.check("q", getQ(), {"T", "G", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "G", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("dt", getDt(), {"T", "H"})) ||
-      failed(shapes.check("a_log", getALog(), {"H"})) ||
-      failed(shapes.check("dt_bias", getDtBias(), {"H"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("sum", getSum(), {"H", "K"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})) ||
-      failed(expectWholeGroups(*this, shapes["H"], shapes["G"])))
-    return failure();
+LogicalResult NormalisedRotaryOp::verifyRules() {
   return expectPositive(*this, "eps", getEpsAttr());
 }
 
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> NormalisedRotaryOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix, StateKind::Sum});
-}
 
 StructureAttr NormalisedRotaryOp::getStructure() {
   LinearStructure structure;

@@ -4,9 +4,15 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_RetentionOp : Seq_LinearMixerOp<"retention", 3, 1> {
+def Seq_RetentionOp : Seq_LinearMixerOp<"retention", [
+    Seq_Token<"q", "T,G,K", "queries, one per group of heads">,
+    Seq_Token<"k", "T,G,K", "keys, one per group of heads">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Parameter<"log_decay", "H", "log of the decay per token, nats, at most 0">,
+    Seq_State<"state", "H,K,V">]> {
   let summary = "Retention: a state that decays by one constant per head";
-  let description = [{
+  let attributes = (ins DefaultValuedAttr<F64Attr, "1.0">:$scale);
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h` of group `g = h / (H / G)`
     (rounded down), with `S` starting at `state[h]`:
@@ -22,15 +28,7 @@ def Seq_RetentionOp : Seq_LinearMixerOp<"retention", 3, 1> {
     before the first token of a sequence is 0. The schedules of RetNet and of
     the lightning families differ in how `log_decay` follows from head and layer.
 
-    | value        | shape   | element | meaning                                     |
-    |--------------|---------|---------|---------------------------------------------|
-    | `q`          | `T,G,K` | f32     | queries, one per group of heads             |
-    | `k`          | `T,G,K` | f32     | keys, one per group of heads                |
-    | `v`          | `T,H,V` | f32     | values                                      |
-    | `log_decay`  | `H`     | f32     | log of the decay per token, nats, at most 0 |
-    | `state`      | `H,K,V` | f32     | state before the tokens                     |
-    | `y`          | `T,H,V` | f32     | mixed tokens                                |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens                   |
+    $values
 
     `scale` multiplies the query; it is 1 where it is absent.
 
@@ -38,13 +36,7 @@ def Seq_RetentionOp : Seq_LinearMixerOp<"retention", 3, 1> {
 
     Constraints:
 
-    * (RETENTION1) `q` is `T,G,K`.
-    * (RETENTION2) `k` is `T,G,K`.
-    * (RETENTION3) `v` is `T,H,V`.
-    * (RETENTION4) `log_decay` is `H`.
-    * (RETENTION5) `state` is `H,K,V`, and `next_state` has its type.
-    * (RETENTION6) `y` is `T,H,V`.
-    * (RETENTION7) `G` divides `H`.
+    $constraints
 
     Numerics: with a decay close to 1 the state grows to 1 / (1 - decay) times what
     one token writes.
@@ -60,22 +52,6 @@ def Seq_RetentionOp : Seq_LinearMixerOp<"retention", 3, 1> {
     ```
 
     Source: Sun et al., arXiv:2307.08621; Qin et al., arXiv:2401.04658.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$q,                          /*retention1*/
-    Seq_Tensor:$k,                          /*retention2*/
-    Seq_Tensor:$v,                          /*retention3*/
-    Seq_StaticTensor:$log_decay,            /*retention4*/
-    Seq_StaticTensor:$state,                /*retention5*/
-    DefaultValuedAttr<F64Attr, "1.0">:$scale,
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*retention6*/
-    Seq_StaticTensor:$next_state);          /*retention5*/
-  let assemblyFormat = [{
-    $q `,` $k `,` $v
-    `parameters` `(` $log_decay `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -1,6 +1,5 @@
 // seq.rg_lru. The real-gated linear recurrent unit of Hawk and Griffin.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -13,25 +12,11 @@ using namespace effc::seq::reference;
 
 //===- verifier -----------------------------------------------------------===//
 
-LogicalResult RgLruOp::verify() {
-  ShapeFormula shapes(*this);
-  shapes.bind("1", 1);
-  if (failed(shapes.check("x", getX(), {"T", "H", "V"})) ||
-      failed(shapes.check("recurrence", getRecurrence(), {"T", "H", "V"})) ||
-      failed(shapes.check("input", getInput(), {"T", "H", "V"})) ||
-      failed(shapes.check("positions", getPositions(), {"T"})) ||
-      failed(shapes.check("rate", getRate(), {"H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "1", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
+LogicalResult RgLruOp::verifyRules() {
   return expectPositive(*this, "exponent", getExponentAttr());
 }
 
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> RgLruOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr RgLruOp::getStructure() {
   LinearStructure structure;

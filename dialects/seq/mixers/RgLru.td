@@ -4,9 +4,16 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_RgLruOp : Seq_LinearMixerOp<"rg_lru", 4, 1> {
+def Seq_RgLruOp : Seq_LinearMixerOp<"rg_lru", [
+    Seq_Token<"x", "T,H,V", "values">,
+    Seq_Token<"recurrence", "T,H,V", "recurrence gate before the sigmoid">,
+    Seq_Token<"input", "T,H,V", "input gate before the sigmoid">,
+    Seq_TokenPositions<"positions", "positions in the sequence">,
+    Seq_Parameter<"rate", "H,V", "decay rate before softplus">,
+    Seq_State<"state", "H,1,V">], hasRules=1> {
   let summary = "RG-LRU: channels that forget by a gate and keep their size";
-  let description = [{
+  let attributes = (ins DefaultValuedAttr<F64Attr, "8.0">:$exponent);  /*rg_lru8*/
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `s` starting at `state[h]`:
 
@@ -25,28 +32,13 @@ def Seq_RgLruOp : Seq_LinearMixerOp<"rg_lru", 4, 1> {
     which are applied before the op. The state before the first token of a sequence
     is 0.
 
-    | value        | shape   | element | meaning                            |
-    |--------------|---------|---------|------------------------------------|
-    | `x`          | `T,H,V` | f32     | values                             |
-    | `recurrence` | `T,H,V` | f32     | recurrence gate before the sigmoid |
-    | `input`      | `T,H,V` | f32     | input gate before the sigmoid      |
-    | `positions`  | `T`     | i32     | positions in the sequence          |
-    | `rate`       | `H,V`   | f32     | decay rate before softplus         |
-    | `state`      | `H,1,V` | f32     | state before the tokens            |
-    | `y`          | `T,H,V` | f32     | mixed tokens                       |
-    | `next_state` | `H,1,V` | f32     | the same after the tokens          |
+    $values
 
     `exponent` is 8 where it is absent. `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (RG_LRU1) `x` is `T,H,V`.
-    * (RG_LRU2) `recurrence` is `T,H,V`.
-    * (RG_LRU3) `input` is `T,H,V`.
-    * (RG_LRU4) `positions` is `T`.
-    * (RG_LRU5) `rate` is `H,V`.
-    * (RG_LRU6) `state` is `H,1,V`, and `next_state` has its type.
-    * (RG_LRU7) `y` is `T,H,V`.
+    $constraints
     * (RG_LRU8) `exponent` is finite and above 0.
 
     Numerics: 1 - a^2 is computed from log a by a function that does not cancel where
@@ -64,23 +56,6 @@ def Seq_RgLruOp : Seq_LinearMixerOp<"rg_lru", 4, 1> {
 
     Source: De et al., arXiv:2402.19427, equations 1 to 4; the first position: the
     public RecurrentGemma.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$x,                          /*rg_lru1*/
-    Seq_Tensor:$recurrence,                 /*rg_lru2*/
-    Seq_Tensor:$input,                      /*rg_lru3*/
-    Seq_Indices:$positions,                 /*rg_lru4*/
-    Seq_StaticTensor:$rate,                 /*rg_lru5*/
-    Seq_StaticTensor:$state,                /*rg_lru6*/
-    DefaultValuedAttr<F64Attr, "8.0">:$exponent,  /*rg_lru8*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*rg_lru7*/
-    Seq_StaticTensor:$next_state);          /*rg_lru6*/
-  let assemblyFormat = [{
-    $x `,` $recurrence `,` $input `positions` `(` $positions `)`
-    `parameters` `(` $rate `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

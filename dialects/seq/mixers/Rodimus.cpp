@@ -1,6 +1,5 @@
 // seq.rodimus. Rodimus with data-dependent tempered selection.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -12,28 +11,7 @@ using namespace effc::seq::reference;
 // The least selection of which a power is taken: softplus may round to 0.
 static constexpr double kLeastSelection = 1e-38;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult RodimusOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "H", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("select", getSelect(), {"T", "H", "K"})) ||
-      failed(shapes.check("temper", getTemper(), {"T", "H", "K"})) ||
-      failed(shapes.check("x", getX(), {"T", "H", "V"})) ||
-      failed(shapes.check("d", getD(), {"H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> RodimusOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr RodimusOp::getStructure() {
   LinearStructure structure;

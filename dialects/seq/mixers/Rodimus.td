@@ -4,9 +4,18 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", 6, 1, 1> {
+def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", [
+    Seq_Token<"q", "T,H,K", "queries">,
+    Seq_Token<"k", "T,H,K", "keys">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Token<"select", "T,H,K", "selection before softplus">,
+    Seq_Token<"temper", "T,H,K", "temperature before the sigmoid">,
+    Seq_Token<"x", "T,H,V", "what is fed through">,
+    Seq_Parameter<"d", "H,V", "weight of the feed-through">,
+    Seq_State<"state", "H,K,V">], hasReadOut=1> {
   let summary = "Rodimus: decay and input gate move against each other";
-  let description = [{
+  let attributes = (ins DefaultValuedAttr<F64Attr, "1.0">:$scale);
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `S` starting at `state[h]`:
 
@@ -24,18 +33,7 @@ def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", 6, 1, 1> {
     temperature `r` sets how sharply. The state before the first token of a sequence
     is 0.
 
-    | value        | shape   | element | meaning                        |
-    |--------------|---------|---------|--------------------------------|
-    | `q`          | `T,H,K` | f32     | queries                        |
-    | `k`          | `T,H,K` | f32     | keys                           |
-    | `v`          | `T,H,V` | f32     | values                         |
-    | `select`     | `T,H,K` | f32     | selection before softplus      |
-    | `temper`     | `T,H,K` | f32     | temperature before the sigmoid |
-    | `x`          | `T,H,V` | f32     | what is fed through            |
-    | `d`          | `H,V`   | f32     | weight of the feed-through     |
-    | `state`      | `H,K,V` | f32     | state before the tokens        |
-    | `y`          | `T,H,V` | f32     | mixed tokens                   |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens      |
+    $values
 
     `scale` multiplies the query; it is 1 where it is absent.
 
@@ -43,15 +41,7 @@ def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", 6, 1, 1> {
 
     Constraints:
 
-    * (RODIMUS1) `q` is `T,H,K`.
-    * (RODIMUS2) `k` is `T,H,K`.
-    * (RODIMUS3) `v` is `T,H,V`.
-    * (RODIMUS4) `select` is `T,H,K`.
-    * (RODIMUS5) `temper` is `T,H,K`.
-    * (RODIMUS6) `x` is `T,H,V`.
-    * (RODIMUS7) `d` is `H,V`.
-    * (RODIMUS8) `state` is `H,K,V`, and `next_state` has its type.
-    * (RODIMUS9) `y` is `T,H,V`.
+    $constraints
 
     Numerics: the log-decay is at most 0 and has no lower bound. g^r is the
     exponential of r log g, with g = softplus at least 1e-38.
@@ -67,25 +57,6 @@ def Seq_RodimusOp : Seq_LinearMixerOp<"rodimus", 6, 1, 1> {
     ```
 
     Source: He et al., arXiv:2410.06577, equations 9 to 11.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$q,                          /*rodimus1*/
-    Seq_Tensor:$k,                          /*rodimus2*/
-    Seq_Tensor:$v,                          /*rodimus3*/
-    Seq_Tensor:$select,                     /*rodimus4*/
-    Seq_Tensor:$temper,                     /*rodimus5*/
-    Seq_Tensor:$x,                          /*rodimus6*/
-    Seq_StaticTensor:$d,                    /*rodimus7*/
-    Seq_StaticTensor:$state,                /*rodimus8*/
-    DefaultValuedAttr<F64Attr, "1.0">:$scale,
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*rodimus9*/
-    Seq_StaticTensor:$next_state);          /*rodimus8*/
-  let assemblyFormat = [{
-    $q `,` $k `,` $v `,` $select `,` $temper `,` $x
-    `parameters` `(` $d `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

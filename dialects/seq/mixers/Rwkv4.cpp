@@ -1,6 +1,5 @@
 // seq.rwkv4. The fourth RWKV.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -9,30 +8,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult Rwkv4Op::verify() {
-  ShapeFormula shapes(*this);
-  shapes.bind("1", 1);
-  if (failed(shapes.check("k", getK(), {"T", "H", "V"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("w", getW(), {"H", "V"})) ||
-      failed(shapes.check("u", getU(), {"H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "1", "V"})) ||
-      failed(shapes.check("sum", getSum(), {"H", "1", "V"})) ||
-      failed(shapes.check("maximum", getMaximum(), {"H", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> Rwkv4Op::getStates() {
-  return describeStates(*this,
-                        {StateKind::Matrix, StateKind::Sum, StateKind::Scalar},
-                        /*maximum=*/-1e38);
-}
 
 StructureAttr Rwkv4Op::getStructure() {
   LinearStructure structure;

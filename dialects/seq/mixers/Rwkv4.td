@@ -4,9 +4,16 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_Rwkv4Op : Seq_LinearMixerOp<"rwkv4", 2, 2, 1> {
+def Seq_Rwkv4Op : Seq_LinearMixerOp<"rwkv4", [
+    Seq_Token<"k", "T,H,V", "log of the weight of a value">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Parameter<"w", "H,V", "log-decay per token, nats, at most 0">,
+    Seq_Parameter<"u", "H,V", "bonus of the token itself">,
+    Seq_State<"state", "H,1,V">,
+    Seq_SumState<"sum", "H,1,V", "sum of the weights before the tokens">,
+    Seq_MaximumState<"maximum", "H,V", "-1e38">], hasReadOut=1> {
   let summary = "RWKV4: a weighted mean over the tokens so far, per channel";
-  let description = [{
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `a`, `b` and `p`
     starting at `state[h]`, `sum[h]` and `maximum[h]`:
@@ -26,32 +33,13 @@ def Seq_Rwkv4Op : Seq_LinearMixerOp<"rwkv4", 2, 2, 1> {
     The states are vectors: one key channel, which every token writes and reads.
     Before the first token of a sequence `a` and `b` are 0 and `p` is -1e38.
 
-    | value          | shape   | element | meaning                              |
-    |----------------|---------|---------|--------------------------------------|
-    | `k`            | `T,H,V` | f32     | log of the weight of a value         |
-    | `v`            | `T,H,V` | f32     | values                               |
-    | `w`            | `H,V`   | f32     | log-decay per token, nats, at most 0 |
-    | `u`            | `H,V`   | f32     | bonus of the token itself            |
-    | `state`        | `H,1,V` | f32     | state before the tokens              |
-    | `sum`          | `H,1,V` | f32     | sum of the weights before the tokens |
-    | `maximum`      | `H,V`   | f32     | running maximum before the tokens    |
-    | `y`            | `T,H,V` | f32     | mixed tokens                         |
-    | `next_state`   | `H,1,V` | f32     | the same after the tokens            |
-    | `next_sum`     | `H,1,V` | f32     | the same after the tokens            |
-    | `next_maximum` | `H,V`   | f32     | the same after the tokens            |
+    $values
 
     `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (RWKV41) `k` is `T,H,V`.
-    * (RWKV42) `v` is `T,H,V`.
-    * (RWKV43) `w` is `H,V`.
-    * (RWKV44) `u` is `H,V`.
-    * (RWKV45) `state` is `H,1,V`, and `next_state` has its type.
-    * (RWKV46) `sum` is `H,1,V`, and `next_sum` has its type.
-    * (RWKV47) `maximum` is `H,V`, and `next_maximum` has its type.
-    * (RWKV48) `y` is `T,H,V`.
+    $constraints
 
     Numerics: both sums are kept divided by exp(p), so that no weight overflows.
 
@@ -66,25 +54,6 @@ def Seq_Rwkv4Op : Seq_LinearMixerOp<"rwkv4", 2, 2, 1> {
     ```
 
     Source: Peng et al., arXiv:2305.13048, equations 19 to 24 of its appendix.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$k,                          /*rwkv41*/
-    Seq_Tensor:$v,                          /*rwkv42*/
-    Seq_StaticTensor:$w,                    /*rwkv43*/
-    Seq_StaticTensor:$u,                    /*rwkv44*/
-    Seq_StaticTensor:$state,                /*rwkv45*/
-    Seq_StaticTensor:$sum,                  /*rwkv46*/
-    Seq_StaticTensor:$maximum,              /*rwkv47*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*rwkv48*/
-    Seq_StaticTensor:$next_state,           /*rwkv45*/
-    Seq_StaticTensor:$next_sum,             /*rwkv46*/
-    Seq_StaticTensor:$next_maximum);        /*rwkv47*/
-  let assemblyFormat = [{
-    $k `,` $v
-    `parameters` `(` $w `,` $u `)`
-    `state` `(` $state `,` $sum `,` $maximum `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

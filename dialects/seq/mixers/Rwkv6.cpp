@@ -1,6 +1,5 @@
 // seq.rwkv6. The sixth RWKV.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -9,26 +8,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult Rwkv6Op::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("r", getR(), {"T", "H", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "H", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("w", getW(), {"T", "H", "K"})) ||
-      failed(shapes.check("u", getU(), {"H", "K"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> Rwkv6Op::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr Rwkv6Op::getStructure() {
   LinearStructure structure;

@@ -4,9 +4,15 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_Rwkv6Op : Seq_LinearMixerOp<"rwkv6", 4, 1> {
+def Seq_Rwkv6Op : Seq_LinearMixerOp<"rwkv6", [
+    Seq_Token<"r", "T,H,K", "queries">,
+    Seq_Token<"k", "T,H,K", "keys">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Token<"w", "T,H,K", "log of minus the log-decay">,
+    Seq_Parameter<"u", "H,K", "bonus of the token itself">,
+    Seq_State<"state", "H,K,V">]> {
   let summary = "RWKV6: reads before it writes, with a bonus for the token itself";
-  let description = [{
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `S` starting at `state[h]`:
 
@@ -20,28 +26,13 @@ def Seq_Rwkv6Op : Seq_LinearMixerOp<"rwkv6", 4, 1> {
     `(.)` scales each row of the state, `(x)` is the outer product, `@` the product of
     a vector and a matrix. The state before the first token of a sequence is 0.
 
-    | value        | shape   | element | meaning                    |
-    |--------------|---------|---------|----------------------------|
-    | `r`          | `T,H,K` | f32     | queries                    |
-    | `k`          | `T,H,K` | f32     | keys                       |
-    | `v`          | `T,H,V` | f32     | values                     |
-    | `w`          | `T,H,K` | f32     | log of minus the log-decay |
-    | `u`          | `H,K`   | f32     | bonus of the token itself  |
-    | `state`      | `H,K,V` | f32     | state before the tokens    |
-    | `y`          | `T,H,V` | f32     | mixed tokens               |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens  |
+    $values
 
     `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (RWKV61) `r` is `T,H,K`.
-    * (RWKV62) `k` is `T,H,K`.
-    * (RWKV63) `v` is `T,H,V`.
-    * (RWKV64) `w` is `T,H,K`.
-    * (RWKV65) `u` is `H,K`.
-    * (RWKV66) `state` is `H,K,V`, and `next_state` has its type.
-    * (RWKV67) `y` is `T,H,V`.
+    $constraints
 
     Numerics: exp(w) may be large, so that the log-decay has no lower bound; it is
     never subtracted from another.
@@ -56,22 +47,6 @@ def Seq_Rwkv6Op : Seq_LinearMixerOp<"rwkv6", 4, 1> {
     ```
 
     Source: Peng et al., arXiv:2404.05892, equations 18 and 19.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$r,                          /*rwkv61*/
-    Seq_Tensor:$k,                          /*rwkv62*/
-    Seq_Tensor:$v,                          /*rwkv63*/
-    Seq_Tensor:$w,                          /*rwkv64*/
-    Seq_StaticTensor:$u,                    /*rwkv65*/
-    Seq_StaticTensor:$state,                /*rwkv66*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*rwkv67*/
-    Seq_StaticTensor:$next_state);          /*rwkv66*/
-  let assemblyFormat = [{
-    $r `,` $k `,` $v `,` $w
-    `parameters` `(` $u `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

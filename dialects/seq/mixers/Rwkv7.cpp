@@ -1,7 +1,6 @@
 // seq.rwkv7. The seventh RWKV.
 // state before it.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -10,27 +9,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult Rwkv7Op::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("r", getR(), {"T", "H", "K"})) ||
-      failed(shapes.check("w", getW(), {"T", "H", "K"})) ||
-      failed(shapes.check("k", getK(), {"T", "H", "K"})) ||
-      failed(shapes.check("v", getV(), {"T", "H", "V"})) ||
-      failed(shapes.check("kk", getKk(), {"T", "H", "K"})) ||
-      failed(shapes.check("a", getA(), {"T", "H", "K"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> Rwkv7Op::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr Rwkv7Op::getStructure() {
   LinearStructure structure;

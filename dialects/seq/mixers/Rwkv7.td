@@ -4,9 +4,16 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_Rwkv7Op : Seq_LinearMixerOp<"rwkv7", 6, 0> {
+def Seq_Rwkv7Op : Seq_LinearMixerOp<"rwkv7", [
+    Seq_Token<"r", "T,H,K", "queries">,
+    Seq_Token<"w", "T,H,K", "decay before the sigmoid">,
+    Seq_Token<"k", "T,H,K", "keys">,
+    Seq_Token<"v", "T,H,V", "values">,
+    Seq_Token<"kk", "T,H,K", "keys of length 1 to be corrected">,
+    Seq_Token<"a", "T,H,K", "rate of correction, in [0, 1]">,
+    Seq_State<"state", "H,K,V">]> {
   let summary = "RWKV7: a decay per key channel and a correction that reads the state before it";
-  let description = [{
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `S` starting at `state[h]`:
 
@@ -23,30 +30,13 @@ def Seq_Rwkv7Op : Seq_LinearMixerOp<"rwkv7", 6, 0> {
     `(.)` scales each row of the state, `(x)` is the outer product, `@` the product of
     a vector and a matrix. The state before the first token of a sequence is 0.
 
-    | value        | shape   | element | meaning                          |
-    |--------------|---------|---------|----------------------------------|
-    | `r`          | `T,H,K` | f32     | queries                          |
-    | `w`          | `T,H,K` | f32     | decay before the sigmoid         |
-    | `k`          | `T,H,K` | f32     | keys                             |
-    | `v`          | `T,H,V` | f32     | values                           |
-    | `kk`         | `T,H,K` | f32     | keys of length 1 to be corrected |
-    | `a`          | `T,H,K` | f32     | rate of correction, in [0, 1]    |
-    | `state`      | `H,K,V` | f32     | state before the tokens          |
-    | `y`          | `T,H,V` | f32     | mixed tokens                     |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens        |
+    $values
 
     `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (RWKV71) `r` is `T,H,K`.
-    * (RWKV72) `w` is `T,H,K`.
-    * (RWKV73) `k` is `T,H,K`.
-    * (RWKV74) `v` is `T,H,V`.
-    * (RWKV75) `kk` is `T,H,K`.
-    * (RWKV76) `a` is `T,H,K`.
-    * (RWKV77) `state` is `H,K,V`, and `next_state` has its type.
-    * (RWKV78) `y` is `T,H,V`.
+    $constraints
 
     Numerics: the log-decay lies in (-0.6066, 0), so a decay is at least 0.545.
 
@@ -60,22 +50,6 @@ def Seq_Rwkv7Op : Seq_LinearMixerOp<"rwkv7", 6, 0> {
     ```
 
     Source: Peng et al., arXiv:2503.14456, equations 13 to 17.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$r,                          /*rwkv71*/
-    Seq_Tensor:$w,                          /*rwkv72*/
-    Seq_Tensor:$k,                          /*rwkv73*/
-    Seq_Tensor:$v,                          /*rwkv74*/
-    Seq_Tensor:$kk,                         /*rwkv75*/
-    Seq_Tensor:$a,                          /*rwkv76*/
-    Seq_StaticTensor:$state,                /*rwkv77*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*rwkv78*/
-    Seq_StaticTensor:$next_state);          /*rwkv77*/
-  let assemblyFormat = [{
-    $r `,` $w `,` $k `,` $v `,` $kk `,` $a
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

@@ -1,6 +1,5 @@
 // seq.s4d. The diagonal structured state space model, S4D.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 
@@ -11,30 +10,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult S4dOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("x", getX(), {"T", "H", "V"})) ||
-      failed(shapes.check("log_dt", getLogDt(), {"H", "V"})) ||
-      failed(shapes.check("log_a", getLogA(), {"H", "K", "V"})) ||
-      failed(shapes.check("a_imaginary", getAImaginary(), {"H", "K", "V"})) ||
-      failed(shapes.check("c", getC(), {"H", "K", "V"})) ||
-      failed(shapes.check("c_imaginary", getCImaginary(), {"H", "K", "V"})) ||
-      failed(shapes.check("d", getD(), {"H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("state_imaginary", getStateImaginary(),
-                          {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> S4dOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix, StateKind::Matrix});
-}
 
 StructureAttr S4dOp::getStructure() {
   LinearStructure structure;

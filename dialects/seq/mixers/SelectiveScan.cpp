@@ -1,7 +1,6 @@
 // seq.selective_scan. The selective scan of the first Mamba.
 // itself.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -10,30 +9,7 @@ using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
 
-//===- verifier -----------------------------------------------------------===//
-
-LogicalResult SelectiveScanOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("x", getX(), {"T", "H", "V"})) ||
-      failed(shapes.check("dt", getDt(), {"T", "H", "V"})) ||
-      failed(shapes.check("b", getB(), {"T", "G", "K"})) ||
-      failed(shapes.check("c", getC(), {"T", "G", "K"})) ||
-      failed(shapes.check("a_log", getALog(), {"H", "K", "V"})) ||
-      failed(shapes.check("dt_bias", getDtBias(), {"H", "V"})) ||
-      failed(shapes.check("d", getD(), {"H", "V"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
-  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])))
-    return failure();
-  return success();
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> SelectiveScanOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr SelectiveScanOp::getStructure() {
   LinearStructure structure;

@@ -4,9 +4,17 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_SelectiveScanOp : Seq_LinearMixerOp<"selective_scan", 4, 3, 1> {
+def Seq_SelectiveScanOp : Seq_LinearMixerOp<"selective_scan", [
+    Seq_Token<"x", "T,H,V", "values">,
+    Seq_Token<"dt", "T,H,V", "time step before bias and softplus">,
+    Seq_Token<"b", "T,G,K", "keys">,
+    Seq_Token<"c", "T,G,K", "queries">,
+    Seq_Parameter<"a_log", "H,K,V", "log of the decay rate">,
+    Seq_Parameter<"dt_bias", "H,V", "added to `dt`">,
+    Seq_Parameter<"d", "H,V", "weight of the feed-through">,
+    Seq_State<"state", "H,K,V">], hasReadOut=1> {
   let summary = "Selective scan: every element of the state decays by itself";
-  let description = [{
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h` of group `g = h / (H / G)`
     (rounded down), with `S` starting at `state[h]`:
@@ -24,33 +32,13 @@ def Seq_SelectiveScanOp : Seq_LinearMixerOp<"selective_scan", 4, 3, 1> {
     channels are the model's; `a_log` is the public tensor transposed. The state
     before the first token of a sequence is 0.
 
-    | value        | shape   | element | meaning                            |
-    |--------------|---------|---------|------------------------------------|
-    | `x`          | `T,H,V` | f32     | values                             |
-    | `dt`         | `T,H,V` | f32     | time step before bias and softplus |
-    | `b`          | `T,G,K` | f32     | keys                               |
-    | `c`          | `T,G,K` | f32     | queries                            |
-    | `a_log`      | `H,K,V` | f32     | log of the decay rate              |
-    | `dt_bias`    | `H,V`   | f32     | added to `dt`                      |
-    | `d`          | `H,V`   | f32     | weight of the feed-through         |
-    | `state`      | `H,K,V` | f32     | state before the tokens            |
-    | `y`          | `T,H,V` | f32     | mixed tokens                       |
-    | `next_state` | `H,K,V` | f32     | the same after the tokens          |
+    $values
 
     `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (SELECTIVE_SCAN1) `x` is `T,H,V`.
-    * (SELECTIVE_SCAN2) `dt` is `T,H,V`.
-    * (SELECTIVE_SCAN3) `b` is `T,G,K`.
-    * (SELECTIVE_SCAN4) `c` is `T,G,K`.
-    * (SELECTIVE_SCAN5) `a_log` is `H,K,V`.
-    * (SELECTIVE_SCAN6) `dt_bias` is `H,V`.
-    * (SELECTIVE_SCAN7) `d` is `H,V`.
-    * (SELECTIVE_SCAN8) `state` is `H,K,V`, and `next_state` has its type.
-    * (SELECTIVE_SCAN9) `y` is `T,H,V`.
-    * (SELECTIVE_SCAN10) `G` divides `H`.
+    $constraints
 
     Numerics: every log-decay is at most 0. One exponential per element and token is
     what the model asks for.
@@ -66,24 +54,6 @@ def Seq_SelectiveScanOp : Seq_LinearMixerOp<"selective_scan", 4, 3, 1> {
     ```
 
     Source: Gu and Dao, arXiv:2312.00752, algorithm 2.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$x,                          /*selective_scan1*/
-    Seq_Tensor:$dt,                         /*selective_scan2*/
-    Seq_Tensor:$b,                          /*selective_scan3*/
-    Seq_Tensor:$c,                          /*selective_scan4*/
-    Seq_StaticTensor:$a_log,                /*selective_scan5*/
-    Seq_StaticTensor:$dt_bias,              /*selective_scan6*/
-    Seq_StaticTensor:$d,                    /*selective_scan7*/
-    Seq_StaticTensor:$state,                /*selective_scan8*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*selective_scan9*/
-    Seq_StaticTensor:$next_state);          /*selective_scan8*/
-  let assemblyFormat = [{
-    $x `,` $dt `,` $b `,` $c
-    `parameters` `(` $a_log `,` $dt_bias `,` $d `)`
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
   }];
 }
 

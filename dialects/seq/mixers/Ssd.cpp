@@ -1,6 +1,5 @@
 // seq.ssd: Mamba-2's mixer. Source: Dao and Gu, arXiv:2405.21060.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -11,51 +10,20 @@ using namespace effc::seq::reference;
 
 //===- verifier -----------------------------------------------------------===//
 
-// SSD7.
-static LogicalResult verifyLimits(SsdOp op) {
-  for (auto [name, bound] : {std::pair("dt_min", op.getDtMinAttr()),
-                             std::pair("dt_max", op.getDtMaxAttr())})
+// SSD11.
+LogicalResult SsdOp::verifyRules() {
+  for (auto [name, bound] : {std::pair("dt_min", getDtMinAttr()),
+                             std::pair("dt_max", getDtMaxAttr())})
     if (bound && (bound.getValue().isNaN() || bound.getValue().isNegative()))
-      return op.emitOpError()
-             << "expects '" << name << "' of at least 0, but got " << bound;
-  if (op.getDtMinAttr() && op.getDtMaxAttr() && *op.getDtMin() > *op.getDtMax())
-    return op.emitOpError()
-           << "expects 'dt_min' of at most 'dt_max', but got "
-           << op.getDtMinAttr() << " and " << op.getDtMaxAttr();
+      return emitOpError() << "expects '" << name << "' of at least 0, but got "
+                           << bound;
+  if (getDtMinAttr() && getDtMaxAttr() && *getDtMin() > *getDtMax())
+    return emitOpError() << "expects 'dt_min' of at most 'dt_max', but got "
+                         << getDtMinAttr() << " and " << getDtMaxAttr();
   return success();
 }
 
-LogicalResult SsdOp::verify() {
-  ShapeFormula shapes(*this);
-  if (failed(shapes.check("x", getX(), {"T", "H", "V"})) ||
-      failed(shapes.check("dt", getDt(), {"T", "H"})) ||
-      failed(shapes.check("b", getB(), {"T", "G", "K"})) ||
-      failed(shapes.check("c", getC(), {"T", "G", "K"})))
-    return failure();
-  if (failed(expectWholeGroups(*this, shapes["H"], shapes["G"])) ||
-      failed(shapes.check("a_log", getALog(), {"H"})) ||
-      failed(shapes.check("dt_bias", getDtBias(), {"H"})) ||
-      failed(shapes.check("d", getD(), {"H"})) ||
-      failed(shapes.check("state", getState(), {"H", "K", "V"})))
-    return failure();
-  return verifyLimits(*this);
-}
-
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> SsdOp::getStates() {
-  return {{getStateMutable().getOperandNumber(),
-           cast<OpResult>(getNextState()).getResultNumber(), StateKind::Matrix,
-           StateGrowth::Fixed, getState().getType(), /*neutral=*/0.0,
-           /*positionDependent=*/false}};
-}
-
-OperandRole SsdOp::getOperandRole(unsigned index) {
-  if (index == getStateMutable().getOperandNumber())
-    return OperandRole::State;
-  return index <= getCMutable().getOperandNumber() ? OperandRole::Token
-                                                   : OperandRole::Parameter;
-}
 
 StructureAttr SsdOp::getStructure() {
   int64_t heads = getX().getType().getDimSize(1);

@@ -1,6 +1,5 @@
 // seq.structured_recurrence. The heads of a structured recurrent mixer.
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/mixers/LinearMixer.h"
 #include "dialects/seq/reference/Frame.h"
 #include "dialects/seq/reference/Functions.h"
@@ -16,22 +15,7 @@ static constexpr double kLeastDecay = 0.9, kMostDecay = 1;
 
 //===- verifier -----------------------------------------------------------===//
 
-LogicalResult StructuredRecurrenceOp::verify() {
-  ShapeFormula shapes(*this);
-  shapes.bind("1", 1);
-  if (failed(shapes.check("x", getX(), {"T", "H", "V"})))
-    return failure();
-  for (auto [name, value] : {std::pair("source", getSource()),
-                             {"target", getTarget()},
-                             {"bias", getBias()},
-                             {"diagonal", getDiagonal()}})
-    if (value && failed(shapes.check(name, value, {"T", "H"})))
-      return failure();
-  if ((getLogDecay() &&
-       failed(shapes.check("log_decay", getLogDecay(), {"H"}))) ||
-      failed(shapes.check("state", getState(), {"H", "1", "V"})) ||
-      failed(shapes.check("y", getY(), {"T", "H", "V"})))
-    return failure();
+LogicalResult StructuredRecurrenceOp::verifyRules() {
   if (!getRoot())
     return success();
   if (!getLogDecay())
@@ -49,10 +33,6 @@ LogicalResult StructuredRecurrenceOp::verify() {
 }
 
 //===- what passes know of it ---------------------------------------------===//
-
-SmallVector<StateDescriptor> StructuredRecurrenceOp::getStates() {
-  return describeStates(*this, {StateKind::Matrix});
-}
 
 StructureAttr StructuredRecurrenceOp::getStructure() {
   LinearStructure structure;

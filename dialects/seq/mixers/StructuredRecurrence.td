@@ -4,11 +4,17 @@
 
 include "dialects/seq/mixers/LinearMixer.td"
 
-def Seq_StructuredRecurrenceOp
-    : Seq_LinearMixerOp<"structured_recurrence", 0, 0, 1,
-                        [AttrSizedOperandSegments]> {
+def Seq_StructuredRecurrenceOp : Seq_LinearMixerOp<"structured_recurrence", [
+    Seq_Token<"x", "T,H,V", "values">,
+    Seq_OptionalToken<"source", "T,H", "weight of a token as it is written">,
+    Seq_OptionalToken<"target", "T,H", "weight of the sum as it is read">,
+    Seq_OptionalToken<"bias", "T,H", "added to every channel">,
+    Seq_OptionalToken<"diagonal", "T,H", "weight of a token for itself">,
+    Seq_OptionalParameter<"log_decay", "decay", "H", "log of the decay per token, nats, at most 0; with `root` a number to clip">,
+    Seq_State<"state", "H,1,V">], hasReadOut=1, hasRules=1> {
   let summary = "Structured recurrence: a decaying sum, weighted by position";
-  let description = [{
+  let attributes = (ins OptionalAttr<I64Attr>:$root);  /*structured_recurrence9*/
+  let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
     tokens and the state after them. For head `h`, with `s` starting at `state[h]`:
 
@@ -48,30 +54,13 @@ def Seq_StructuredRecurrenceOp
     bounds the length of a sequence. The state is the plain sum, never the quotient of an output and its weight, which may
     be 0. The state before the first token of a sequence is 0.
 
-    | value        | shape   | element | meaning                                     |
-    |--------------|---------|---------|---------------------------------------------|
-    | `x`          | `T,H,V` | f32     | values                                      |
-    | `source`     | `T,H`   | f32     | weight of a token as it is written          |
-    | `target`     | `T,H`   | f32     | weight of the sum as it is read             |
-    | `bias`       | `T,H`   | f32     | added to every channel                      |
-    | `diagonal`   | `T,H`   | f32     | weight of a token for itself                |
-    | `log_decay`  | `H`     | f32     | log of the decay per token, nats, at most 0; with `root` a number to clip |
-    | `state`      | `H,1,V` | f32     | state before the tokens                     |
-    | `y`          | `T,H,V` | f32     | mixed tokens                                |
-    | `next_state` | `H,1,V` | f32     | the same after the tokens                   |
+    $values
 
     `form` is absent until a form is chosen.
 
     Constraints:
 
-    * (STRUCTURED_RECURRENCE1) `x` is `T,H,V`.
-    * (STRUCTURED_RECURRENCE2) `source`, where present, is `T,H`.
-    * (STRUCTURED_RECURRENCE3) `target`, where present, is `T,H`.
-    * (STRUCTURED_RECURRENCE4) `bias`, where present, is `T,H`.
-    * (STRUCTURED_RECURRENCE5) `log_decay`, where present, is `H`.
-    * (STRUCTURED_RECURRENCE6) `state` is `H,1,V`, and `next_state` has its type.
-    * (STRUCTURED_RECURRENCE7) `y` is `T,H,V`.
-    * (STRUCTURED_RECURRENCE8) `diagonal`, where present, is `T,H`.
+    $constraints
     * (STRUCTURED_RECURRENCE9) `root`, where present, is at least 1, and there is a
       `log_decay`.
 
@@ -89,33 +78,6 @@ def Seq_StructuredRecurrenceOp
     ```
 
     Source: Badger, Structured Recurrent Mixers, equations 1 to 3.
-  }];
-  let arguments = (ins
-    Seq_Tensor:$x,                          /*structured_recurrence1*/
-    Optional<Seq_Tensor>:$source,           /*structured_recurrence2*/
-    Optional<Seq_Tensor>:$target,           /*structured_recurrence3*/
-    Optional<Seq_Tensor>:$bias,             /*structured_recurrence4*/
-    Optional<Seq_Tensor>:$diagonal,         /*structured_recurrence8*/
-    Optional<Seq_StaticTensor>:$log_decay,  /*structured_recurrence5*/
-    Seq_StaticTensor:$state,                /*structured_recurrence6*/
-    OptionalAttr<I64Attr>:$root,            /*structured_recurrence9*/
-    OptionalAttr<Seq_FormAttr>:$form);
-  let results = (outs
-    Seq_Tensor:$y,                          /*structured_recurrence7*/
-    Seq_StaticTensor:$next_state);          /*structured_recurrence6*/
-  let assemblyFormat = [{
-    $x (`source` `(` $source^ `)`)? (`target` `(` $target^ `)`)?
-    (`bias` `(` $bias^ `)`)? (`diagonal` `(` $diagonal^ `)`)?
-    (`decay` `(` $log_decay^ `)`)?
-    `state` `(` $state `)` attr-dict `:` functional-type(operands, results)
-  }];
-  // The weights that are present are tokens too.
-  let extraClassDefinition = [{
-    ::effc::seq::OperandRole $cppClass::getOperandRole(unsigned index) {
-      unsigned parameters = getLogDecay() ? 1 : 0;
-      return ::effc::seq::detail::roleOf(
-          index, getOperation()->getNumOperands() - 1 - parameters, parameters);
-    }
   }];
 }
 

@@ -26,3 +26,13 @@ func.func @gated_retention5_state_v(%a0: tensor<?x2x3xf32>, %a1: tensor<?x2x3xf3
       : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<6x3x9xf32>) -> (tensor<?x6x5xf32>, tensor<6x3x9xf32>)
   return
 }
+
+// -----
+
+func.func @gated_retention8_temperature(%q: tensor<?x2x3xf32>, %k: tensor<?x2x3xf32>, %v: tensor<?x6x5xf32>, %a: tensor<?x6xf32>, %s: tensor<6x3x5xf32>) {
+  // expected-error @+1 {{expects 'temperature' finite and above 0, but got 0.000000e+00}}
+  %y, %next = seq.gated_retention %q, %k, %v, %a state(%s) {temperature = 0.0 : f64}
+      : (tensor<?x2x3xf32>, tensor<?x2x3xf32>, tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<6x3x5xf32>)
+      -> (tensor<?x6x5xf32>, tensor<6x3x5xf32>)
+  return
+}

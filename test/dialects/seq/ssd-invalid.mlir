@@ -16,7 +16,7 @@ func.func @ssd1_x_not_split_into_heads(
 
 // -----
 
-func.func @ssd1_result_of_other_type(
+func.func @ssd9_result_of_other_type(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %h: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{failed to verify that all of {x, y} have same type}}
   %y, %next = "seq.ssd"(%x, %dt, %b, %b, %h, %h, %h, %s)
@@ -65,7 +65,7 @@ func.func @ssd3_key_without_group(
 
 // -----
 
-func.func @ssd3_key_and_query_differ(
+func.func @ssd4_key_and_query_differ(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x4xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'c' of shape T,G,K = 7, 2, 3, but got 7, 2, 4}}
@@ -77,7 +77,7 @@ func.func @ssd3_key_and_query_differ(
 
 // -----
 
-func.func @ssd3_query_transposed(
+func.func @ssd4_query_transposed(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x3x2xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+2 {{expects 'c' of shape T,G,K = 7, 2, 3, but got 7, 3, 2}}
@@ -90,7 +90,7 @@ func.func @ssd3_query_transposed(
 
 // -----
 
-func.func @ssd4_groups_do_not_divide(
+func.func @ssd10_groups_do_not_divide(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x4x3xf32>, %c: tensor<7x4x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+2 {{expects G to divide H = 6, but got 4}}
@@ -116,7 +116,7 @@ func.func @ssd5_a_log_of_groups(
 
 // -----
 
-func.func @ssd5_dt_bias_of_groups(
+func.func @ssd6_dt_bias_of_groups(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<2xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+2 {{expects 'dt_bias' of shape H = 6, but got 2}}
@@ -129,7 +129,7 @@ func.func @ssd5_dt_bias_of_groups(
 
 // -----
 
-func.func @ssd5_d_per_channel(
+func.func @ssd7_d_per_channel(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<30xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'd' of shape H = 6, but got 30}}
@@ -141,7 +141,7 @@ func.func @ssd5_d_per_channel(
 
 // -----
 
-func.func @ssd6_state_transposed(
+func.func @ssd8_state_transposed(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x5x3xf32>) {
   // expected-error @+2 {{expects 'state' of shape H,K,V = 6, 3, 5, but got 6, 5, 3}}
@@ -154,7 +154,7 @@ func.func @ssd6_state_transposed(
 
 // -----
 
-func.func @ssd6_next_of_other_type(
+func.func @ssd8_next_of_other_type(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %h: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{failed to verify that all of {state, next_state} have same type}}
   %y, %next = "seq.ssd"(%x, %dt, %b, %b, %h, %h, %h, %s)
@@ -165,7 +165,7 @@ func.func @ssd6_next_of_other_type(
 
 // -----
 
-func.func @ssd7_negative_limit(
+func.func @ssd11_negative_limit(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'dt_min' of at least 0, but got -1.000000e+00 : f64}}
@@ -177,7 +177,7 @@ func.func @ssd7_negative_limit(
 
 // -----
 
-func.func @ssd7_not_a_number(
+func.func @ssd11_not_a_number(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'dt_max' of at least 0, but got 0x7FF8000000000000 : f64}}
@@ -189,7 +189,7 @@ func.func @ssd7_not_a_number(
 
 // -----
 
-func.func @ssd7_limits_exchanged(
+func.func @ssd11_limits_exchanged(
     %x: tensor<7x6x5xf32>, %dt: tensor<7x6xf32>, %b: tensor<7x2x3xf32>, %c: tensor<7x2x3xf32>,
     %a_log: tensor<6xf32>, %dt_bias: tensor<6xf32>, %d: tensor<6xf32>, %s: tensor<6x3x5xf32>) {
   // expected-error @+1 {{expects 'dt_min' of at most 'dt_max', but got 1.000000e-01 : f64 and 1.000000e-03 : f64}}

@@ -39,7 +39,7 @@ func.func @structured_recurrence4_bias_h(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6
 
 // -----
 
-func.func @structured_recurrence8_diagonal_h(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x8xf32>, %a5: tensor<6xf32>, %a6: tensor<6x1x5xf32>) {
+func.func @structured_recurrence5_diagonal_h(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x8xf32>, %a5: tensor<6xf32>, %a6: tensor<6x1x5xf32>) {
   // expected-error @+1 {{expects 'diagonal' of shape T,H = ?, 6, but got ?, 8}}
   %r:2 = "seq.structured_recurrence"(%a0, %a1, %a2, %a3, %a4, %a5, %a6) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>}
       : (tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x8xf32>, tensor<6xf32>, tensor<6x1x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x1x5xf32>)
@@ -48,7 +48,7 @@ func.func @structured_recurrence8_diagonal_h(%a0: tensor<?x6x5xf32>, %a1: tensor
 
 // -----
 
-func.func @structured_recurrence5_log_decay_h(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6xf32>, %a5: tensor<8xf32>, %a6: tensor<6x1x5xf32>) {
+func.func @structured_recurrence6_log_decay_h(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6xf32>, %a5: tensor<8xf32>, %a6: tensor<6x1x5xf32>) {
   // expected-error @+1 {{expects 'log_decay' of shape H = 6, but got 8}}
   %r:2 = "seq.structured_recurrence"(%a0, %a1, %a2, %a3, %a4, %a5, %a6) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>}
       : (tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<8xf32>, tensor<6x1x5xf32>) -> (tensor<?x6x5xf32>, tensor<6x1x5xf32>)
@@ -57,7 +57,7 @@ func.func @structured_recurrence5_log_decay_h(%a0: tensor<?x6x5xf32>, %a1: tenso
 
 // -----
 
-func.func @structured_recurrence6_state_v(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6xf32>, %a5: tensor<6xf32>, %a6: tensor<6x1x9xf32>) {
+func.func @structured_recurrence7_state_v(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6xf32>, %a5: tensor<6xf32>, %a6: tensor<6x1x9xf32>) {
   // expected-error @+1 {{expects 'state' of shape H,1,V = 6, 1, 5, but got 6, 1, 9}}
   %r:2 = "seq.structured_recurrence"(%a0, %a1, %a2, %a3, %a4, %a5, %a6) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>}
       : (tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<6xf32>, tensor<6x1x9xf32>) -> (tensor<?x6x5xf32>, tensor<6x1x9xf32>)
@@ -66,7 +66,7 @@ func.func @structured_recurrence6_state_v(%a0: tensor<?x6x5xf32>, %a1: tensor<?x
 
 // -----
 
-func.func @structured_recurrence7_y_v(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6xf32>, %a5: tensor<6xf32>, %a6: tensor<6x1x5xf32>) {
+func.func @structured_recurrence8_y_v(%a0: tensor<?x6x5xf32>, %a1: tensor<?x6xf32>, %a2: tensor<?x6xf32>, %a3: tensor<?x6xf32>, %a4: tensor<?x6xf32>, %a5: tensor<6xf32>, %a6: tensor<6x1x5xf32>) {
   // expected-error @+1 {{expects 'y' of shape T,H,V = ?, 6, 5, but got ?, 6, 9}}
   %r:2 = "seq.structured_recurrence"(%a0, %a1, %a2, %a3, %a4, %a5, %a6) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1>}
       : (tensor<?x6x5xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<?x6xf32>, tensor<6xf32>, tensor<6x1x5xf32>) -> (tensor<?x6x9xf32>, tensor<6x1x5xf32>)

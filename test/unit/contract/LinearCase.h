@@ -48,7 +48,7 @@ struct LinearOperand {
 };
 
 struct LinearCase {
-  std::string name; ///< of the op, without its dialect; of a body, its own
+  std::string name = {}; ///< of the op, without its dialect; of a body, its own
   std::string variant = {}; ///< tells cases of one op apart
   std::vector<LinearOperand> tokens = {}, parameters = {}, states = {};
   std::string attributes = {}; ///< as between braces

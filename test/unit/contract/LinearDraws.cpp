@@ -81,4 +81,42 @@ LinearOperand positions() {
           /*unitLength=*/false, /*isPositions=*/true};
 }
 
+LinearCase signedCase(std::string op,
+                      llvm::ArrayRef<seq::OperandSignature> signature,
+                      const std::vector<OperandDraw> &draws, LinearCase more) {
+  std::string segments;
+  bool hasOptional = false;
+  size_t found = 0;
+  for (const seq::OperandSignature &each : signature) {
+    auto draw = llvm::find_if(
+        draws, [&](const OperandDraw &draw) { return draw.name == each.name; });
+    bool isDrawn = draw != draws.end(), isThere = isDrawn || !each.isOptional;
+    found += isDrawn;
+    hasOptional |= each.isOptional;
+    segments += (segments.empty() ? "" : ", ") + std::to_string(isThere);
+    if (!isThere)
+      continue;
+    LinearOperand made = operand(each.name.str(), each.letters.str());
+    if (each.letters == "T")
+      made = positions();
+    else if (isDrawn)
+      std::tie(made.draw, made.unitLength) =
+          std::pair(draw->draw, draw->unitLength);
+    (each.role == seq::OperandRole::Token       ? more.tokens
+     : each.role == seq::OperandRole::Parameter ? more.parameters
+                                                : more.states)
+        .push_back(made);
+    more.grouped |= each.letters.contains('G');
+    more.oneKey |= each.letters.contains('1');
+  }
+  if (found != draws.size())
+    llvm::report_fatal_error("a draw of 'seq." + llvm::Twine(op) +
+                             "' names no operand");
+  if (hasOptional)
+    more.attributes += (more.attributes.empty() ? "" : ", ") +
+                       ("operandSegmentSizes = array<i32: " + segments + ">");
+  more.name = std::move(op);
+  return more;
+}
+
 } // namespace effc::test

@@ -2,6 +2,7 @@
 #ifndef EFFC_TEST_UNIT_CONTRACT_LINEARDRAWS_H
 #define EFFC_TEST_UNIT_CONTRACT_LINEARDRAWS_H
 
+#include "dialects/seq/SeqInterfaces.h"
 #include "test/unit/contract/LinearCase.h"
 
 namespace effc::test {
@@ -41,6 +42,27 @@ LinearOperand operand(std::string name, std::string letters,
 LinearOperand unit(std::string name, std::string letters);
 /// A sequence now and then begins among the tokens.
 LinearOperand positions();
+
+/// How an operand of a signature is drawn.
+struct OperandDraw {
+  std::string name;
+  Draw draw = normal;
+  bool unitLength = false;
+};
+
+/// The case of an op with a signature. Operands that are not named are drawn by
+/// `normal`, or absent where they may be. `more` is what the signature does not
+/// say.
+LinearCase signedCase(std::string op,
+                      llvm::ArrayRef<seq::OperandSignature> signature,
+                      const std::vector<OperandDraw> &draws, LinearCase more);
+
+template <typename Op>
+LinearCase caseOf(const std::vector<OperandDraw> &draws = {},
+                  LinearCase more = {}) {
+  return signedCase(Op::getOperationName().split('.').second.str(),
+                    Op::getSignature(), draws, std::move(more));
+}
 
 } // namespace effc::test
 
