@@ -427,7 +427,7 @@ static LogicalResult buildPart(KernelBuilder &k, Part part) {
   int64_t chunk = sizes.chunk;
   ChunkItems items = ChunkItems::of(mixer, chunk);
   int64_t keys = items.keys;
-  if (!hasChunkKernel(linear, k.getContext().device, keys, items.headValues))
+  if (!hasChunkKernel(linear, k.getContext().target, keys, items.headValues))
     return mixer->emitOpError("has no chunkwise kernel: expects a real decay "
                               "per head or key channel, no normaliser and no "
                               "stabiliser, but got ")
@@ -435,7 +435,7 @@ static LogicalResult buildPart(KernelBuilder &k, Part part) {
   if (chunk > mostChunkTokens(linear))
     return mixer->emitOpError("has no kernel for such chunks: expects at most ")
            << mostChunkTokens(linear) << " tokens, but got " << chunk;
-  int64_t most = mostChunkValues(linear, keys, chunk);
+  int64_t most = mostChunkValues(linear, k.getContext().target, keys, chunk);
   int64_t pieces = part == Part::All ? 1 : sizes.pieces;
   int64_t transitions = transitionItemsOf(linear, items, pieces);
   FailureOr<Recurrence> begun =
