@@ -11,8 +11,9 @@ namespace {
 /// Whether kernels take chunks of a mixer's tokens.
 bool hasChunks(const LinearCase &mixer) {
   return hasStructure(mixer, [](seq::LinearAttr linear) {
-    tile::TargetAttr target =
-        describeTarget(optionsFor(""), linear.getContext());
+    PipelineOptions options;
+    options.target = &testTarget();
+    auto target = describeTarget(options, linear.getContext());
     return hasChunkKernel(linear, target, kExtents[0].K, kExtents[0].V);
   });
 }
