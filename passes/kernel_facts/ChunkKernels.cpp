@@ -1,5 +1,8 @@
 #include "passes/kernel_facts/ChunkKernels.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
+
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -14,10 +17,21 @@ bool effc::decaysPerHead(seq::LinearAttr linear) {
          linear.getDecay() == seq::DecayAxis::Head;
 }
 
-int64_t effc::mostChunkValues(seq::LinearAttr linear, int64_t keys,
-                              int64_t chunk) {
+// Whether tokens of a chunk meet in one product, with nothing to solve.
+static bool isPlain(seq::LinearAttr linear) {
+  return decaysPerHead(linear) &&
+         linear.getLowRank() == seq::LowRankPair::None &&
+         linear.getRead() == seq::ReadOrder::AfterWrite;
+}
+
+int64_t effc::mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
+                              int64_t keys, int64_t chunk) {
   bool isSmall = keys <= 64 && chunk <= 16;
-  return isSmall && !decaysPerHead(linear) ? 128 : 64;
+  int64_t most = isSmall && !decaysPerHead(linear) ? 128 : 64;
+  if (isPlain(linear))
+    return most;
+  uint64_t held = BlockRoom::of(target).stateElements() / keys;
+  return std::min<int64_t>(most, std::max<int64_t>(llvm::bit_floor(held), 8));
 }
 
 bool effc::looksBothWays(seq::LinearAttr linear) {
@@ -29,16 +43,19 @@ int64_t effc::mostChunkTokens(seq::LinearAttr linear) {
   return looksBothWays(linear) ? 16 : std::numeric_limits<int64_t>::max();
 }
 
-int64_t effc::mostChosenTokens(seq::LinearAttr linear, int64_t keys) {
-  bool plain = decaysPerHead(linear) &&
-               linear.getLowRank() == seq::LowRankPair::None &&
-               linear.getRead() == seq::ReadOrder::AfterWrite;
-  return !plain || keys > 256 ? 16 : keys > 128 ? 32 : 64;
+int64_t effc::mostChosenTokens(seq::LinearAttr linear, tile::TargetAttr target,
+                               int64_t keys) {
+  constexpr int64_t kFewest = 16, kMost = 64;
+  if (!isPlain(linear))
+    return kFewest;
+  int64_t elements = BlockRoom::of(target).threads * kThreadElements;
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(elements / keys),
+                             kFewest, kMost);
 }
 
-std::string effc::chunkObstacle(seq::LinearAttr linear, tile::Device device,
+std::string effc::chunkObstacle(seq::LinearAttr linear, tile::TargetAttr target,
                                 int64_t keys, int64_t values) {
-  bool isGpu = device == tile::Device::Nvptx;
+  bool isGpu = target && target.getDevice() == tile::Device::Nvptx;
   auto field = [](llvm::StringRef name, llvm::StringRef value) {
     return (name + " = " + value).str();
   };
@@ -62,21 +79,17 @@ std::string effc::chunkObstacle(seq::LinearAttr linear, tile::Device device,
   // What 16 tokens of more channels take of shared memory and of registers is
   // all that a block has.
   constexpr int64_t kMostKeys = 256;
-  bool plain = decaysPerHead(linear) &&
-               linear.getLowRank() == seq::LowRankPair::None &&
-               linear.getRead() == seq::ReadOrder::AfterWrite;
-  if (!plain && keys > kMostKeys)
+  if (!isPlain(linear) && keys > kMostKeys)
     return field("key channels", std::to_string(keys));
-  // Threads have 32 elements of a state (passes/tile/ChooseThreads.cpp), and for
-  // keys, probes, decays and their sums beside it registers as long as each of
-  // these takes 8.
+  // Beside their elements of a state threads have registers for keys, probes, decays
+  // and their sums as long as each of these takes 8.
   if (looksBothWays(linear)) {
-    constexpr int64_t kMostThreads = 256;
     int64_t chunk = mostChunkTokens(linear);
     int64_t state =
-        keys * std::min(values, mostChunkValues(linear, keys, chunk));
+        keys * std::min(values, mostChunkValues(linear, target, keys, chunk));
     int64_t threads =
-        std::clamp<int64_t>(llvm::PowerOf2Ceil(state / 32), 32, kMostThreads);
+        std::clamp<int64_t>(llvm::PowerOf2Ceil(state / kThreadElements),
+                            tile::kWarp, BlockRoom::of(target).threads);
     if (chunk * keys > 8 * threads)
       return field("low_rank", stringifyLowRankPair(linear.getLowRank())) +
              " and heads of " + std::to_string(keys) + " x " +
@@ -85,18 +98,19 @@ std::string effc::chunkObstacle(seq::LinearAttr linear, tile::Device device,
   return "";
 }
 
-bool effc::hasChunkKernel(seq::LinearAttr linear, tile::Device device,
+bool effc::hasChunkKernel(seq::LinearAttr linear, tile::TargetAttr target,
                           int64_t keys, int64_t values) {
-  return chunkObstacle(linear, device, keys, values).empty();
+  return chunkObstacle(linear, target, keys, values).empty();
 }
 
 bool effc::hasTransitions(seq::LinearAttr linear) {
   return linear.getLowRank() != seq::LowRankPair::None;
 }
 
-int64_t effc::mostPieces(seq::LinearAttr linear, int64_t keys, int64_t values) {
-  constexpr int64_t kMostElements = 32768;
-  if (hasTransitions(linear) && keys * (keys + values) > kMostElements)
+int64_t effc::mostPieces(seq::LinearAttr linear, tile::TargetAttr target,
+                         int64_t keys, int64_t values) {
+  if (hasTransitions(linear) &&
+      keys * (keys + values) > BlockRoom::of(target).matrixElements())
     return 2;
   return std::numeric_limits<int64_t>::max();
 }

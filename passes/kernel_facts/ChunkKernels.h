@@ -16,8 +16,10 @@ bool decaysPerHead(seq::LinearAttr linear);
 /// alone are too few blocks; on the host an item that has the whole head
 /// computes decays and scores once. These cost most with decays per key
 /// channel, so that states of few keys and the values of short chunks stay
-/// together.
-int64_t mostChunkValues(seq::LinearAttr linear, int64_t keys, int64_t chunk);
+/// together. Where products among tokens need room as well, with such decays or
+/// corrections, a state has as many as half of the shared memory holds.
+int64_t mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
+                        int64_t keys, int64_t chunk);
 
 /// Whether tokens of a chunk read before their own decay and behind it, and of
 /// two keys each.
@@ -27,21 +29,23 @@ bool looksBothWays(seq::LinearAttr linear);
 /// tokens would fill a block's shared memory.
 int64_t mostChunkTokens(seq::LinearAttr linear);
 
-/// The longest chunk that a GPU takes unasked. With a longer one 256 threads
-/// have no registers for scores, outputs and state, and spill, or a block no
-/// room: corrections with heads of 256 channels do at 32 tokens.
-int64_t mostChosenTokens(seq::LinearAttr linear, int64_t keys);
+/// The longest chunk that a GPU takes unasked, 16 to 64 tokens: the keys of longer
+/// ones are more than threads have elements. They then have no registers for scores,
+/// outputs and state, and spill, or a block no room: corrections with heads of 256
+/// channels do at 32 tokens.
+int64_t mostChosenTokens(seq::LinearAttr linear, tile::TargetAttr target,
+                         int64_t keys);
 
 /// The field of a linear recurrence, or the channels of its heads, for which no
 /// kernel takes chunks of tokens at once, as a reader of the record sees it;
 /// empty where one does. Every recurrence has a kernel that takes one token
 /// after another, and on the host most have no other: its products are no
 /// faster than its time loop.
-std::string chunkObstacle(seq::LinearAttr linear, tile::Device device,
+std::string chunkObstacle(seq::LinearAttr linear, tile::TargetAttr target,
                           int64_t keys, int64_t values);
 
-bool hasChunkKernel(seq::LinearAttr linear, tile::Device device, int64_t keys,
-                    int64_t values);
+bool hasChunkKernel(seq::LinearAttr linear, tile::TargetAttr target,
+                    int64_t keys, int64_t values);
 
 /// Whether the state before some tokens goes into the one behind them through a
 /// matrix, K x K, and not times numbers.
@@ -51,7 +55,8 @@ bool hasTransitions(seq::LinearAttr linear);
 /// another, where items have so many value channels. Of two neither needs the
 /// matrix between them (PieceMemory.h); where there are more, a block's shared
 /// memory holds it beside a state.
-int64_t mostPieces(seq::LinearAttr linear, int64_t keys, int64_t values);
+int64_t mostPieces(seq::LinearAttr linear, tile::TargetAttr target,
+                   int64_t keys, int64_t values);
 
 } // namespace effc
 

@@ -8,10 +8,9 @@
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel_facts/ChunkKernels.h"
-#include "passes/kernel_facts/Latency.h"
+#include "passes/kernel_facts/RecurrenceCost.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/kernel_facts/ScanKernels.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -40,9 +39,6 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
   static constexpr int64_t kDefaultChunk = 64;
-  // What an exponential of the mask costs, in FLOPs: range reduction,
-  // polynomial of degree 7, two scalings.
-  static constexpr double kExpFlops = 40;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -153,36 +149,6 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
            Twine(blocks) + ", with the same bits wherever a prompt is cut");
   }
 
-  // Of a token and head. With decays per head a sum of products is half of a
-  // block of tokens; with decays per key channel tokens are halved
-  // (passes/seq_to_tile/builders/linear/KeyDecays.cpp): log2 C products and sums of
-  // log-decays of whole blocks. A correction reads the state and the tokens
-  // once more, and solves a triangular system; where it looks both ways, it is
-  // written along keys of its own, and readers' decays are summed up twice.
-  // Each item of a head looks at the tokens for itself.
-  static double chunkFlops(seq::LinearAttr linear, tile::Device device,
-                           int64_t keys, int64_t values, int64_t chunk) {
-    bool corrects = linear.getLowRank() != seq::LowRankPair::None;
-    double readers = corrects ? 2 : 1, halvings = llvm::Log2_64_Ceil(chunk);
-    double writers = looksBothWays(linear) ? 2 : 1;
-    bool isGpu = device == tile::Device::Nvptx;
-    double items =
-        isGpu ? llvm::divideCeil(values, mostChunkValues(linear, keys, chunk))
-              : 1;
-    double ofStates = (2 * writers + 2 * readers) * keys * values;
-    double ofValues = readers * writers * chunk * values;
-    double ofSystem = corrects ? 4.0 * chunk * chunk * (halvings - 1) : 0;
-    double products = readers * writers * chunk * keys, sums = 0,
-           exponentials = double(chunk);
-    if (!decaysPerHead(linear)) {
-      products = readers * writers * halvings * 2 * chunk * keys;
-      sums = (halvings * writers + readers) * 2 * chunk * keys;
-      exponentials = (readers * (halvings + 1) + 1) * keys;
-    }
-    return ofStates + ofValues +
-           items * (ofSystem + products + sums + exponentials * kExpFlops);
-  }
-
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
               tile::TargetAttr target, std::optional<Forced> forced) {
     if (entry.getKind() == seq::EntryKind::Decode) {
@@ -192,10 +158,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
     RankedTensorType state = stateful.getStates()[0].type;
     seq::LinearAttr linear = mixer.getStructure().getLinear();
-    Obstacles obstacles = {chunkObstacle(linear, target.getDevice(),
-                                         state.getDimSize(1),
-                                         state.getDimSize(2)),
-                           scanObstacle(linear, target.getDevice())};
+    Obstacles obstacles = {
+        chunkObstacle(linear, target, state.getDimSize(1), state.getDimSize(2)),
+        scanObstacle(linear, target.getDevice())};
     if (forced)
       chooseForced(mixer, entry, *forced, obstacles);
     else if (!obstacles.toChunks.empty())
@@ -358,27 +323,14 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   static std::vector<Cost> costsOf(seq::LinearAttr linear,
                                    tile::TargetAttr target, int64_t keys,
                                    int64_t values, int64_t rows) {
-    bool corrects = linear.getLowRank() != seq::LowRankPair::None;
-    double elements = double(keys * values);
+    HeadCost cost = {linear, target, keys, values};
     bool isGpu = target.getDevice() == tile::Device::Nvptx;
-    // On a GPU every token waits for its numbers and for sums of all threads.
-    double waits =
-        isGpu ? latencyOf(/*terms=*/0, /*barriers=*/2, /*roundedTo=*/{}) : 0;
-    std::vector<Cost> costs = {
-        {seq::FormKind::Step, 0,
-         (corrects ? 7 : 5) * elements / target.getStepRate() + waits}};
+    std::vector<Cost> costs = {{seq::FormKind::Step, 0, cost.ofSteps()}};
     auto block = [&](seq::FormKind kind, int64_t chunk) {
-      double cycles =
-          chunkFlops(linear, target.getDevice(), keys, values, chunk) /
-          target.getDotRate();
-      if (isGpu)
-        cycles +=
-            chunkLatency(corrects ? 2 : 1, keys, chunk, target.getRoundedTo()) /
-            double(chunk);
-      costs.push_back({kind, chunk, cycles});
+      costs.push_back({kind, chunk, cost.ofChunks(chunk)});
       if (chunk > mostChunkTokens(linear))
         costs.back().refusal = "without a kernel";
-      else if (isGpu && chunk > mostChosenTokens(linear, keys))
+      else if (isGpu && chunk > mostChosenTokens(linear, target, keys))
         costs.back().refusal = "if asked for";
     };
     for (int64_t chunk : {16, 32, 64})
@@ -389,15 +341,9 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     // bits would depend on its entry.
     if (costs.back().refusal.empty())
       costs.back().refusal = "if asked for";
-    if (corrects)
+    if (hasTransitions(linear))
       return costs;
-    // Pieces wait beside one another.
-    constexpr int64_t kPieceTokens = 8, kMostBeside = 8;
-    double beside =
-        double(std::clamp<int64_t>(rows / kPieceTokens, 1, kMostBeside));
-    Cost scan = {seq::FormKind::Scan, 0,
-                 double(kScanLaunches) * 5 * elements / target.getStepRate() +
-                     waits / beside};
+    Cost scan = {seq::FormKind::Scan, 0, cost.ofScan(rows)};
     if (!scanObstacle(linear, target.getDevice()).empty())
       scan.refusal = "without a kernel";
     else

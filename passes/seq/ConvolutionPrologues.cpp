@@ -23,8 +23,8 @@ static bool isChunked(seq::MixerOpInterface mixer) {
     return false;
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
-  return hasChunkKernel(mixer.getStructure().getLinear(), tile::Device::Nvptx,
-                        state[1], state[2]);
+  return hasChunkKernel(mixer.getStructure().getLinear(),
+                        tile::getTarget(mixer), state[1], state[2]);
 }
 
 // Whether an op of a token map gives what it computes of a tensor of the
@@ -262,7 +262,8 @@ void ConvolutionPrologues::collect(Block &block) {
       int64_t sharing =
           isOfHeads ? state[0] / typeOf(operand.get()).getDimSize(1) : 1;
       int64_t blocks = llvm::divideCeil(
-          state[2], mostChunkValues(mixer.getStructure().getLinear(), state[1],
+          state[2], mostChunkValues(mixer.getStructure().getLinear(),
+                                    tile::getTarget(mixer), state[1],
                                     mixer.getFormAttr().getChunk()));
       std::string why = "they are not values of " + nameOf(mixer);
       if (sharing * blocks > 1)

@@ -290,13 +290,11 @@ CallContext EntryConversion::contextOf(seq::KernelOp kernel,
   context.entry = entry;
   context.kind = entry.getKind();
   if (tile::TargetAttr target = tile::getTarget(module)) {
+    context.target = target;
     context.device = target.getDevice();
     context.cores = target.getCores();
     if (context.isGpu())
       context.units = tile::usableUnits(target, kernel.getContext());
-    if (tile::BlockLimitsAttr block = target.getBlock())
-      context.sharedBytes = block.getSharedBytes();
-    context.dotRate = target.getDotRate();
     context.roundedTo = target.getRoundedTo();
     if (int64_t digits = target.getDigits())
       context.digits = storage::DigitsType::get(target.getContext(), digits);

@@ -65,15 +65,14 @@ struct KernelSizes {
 struct KernelContext {
   seq::EntryKind kind = seq::EntryKind::Prefill;
   KernelSizes sizes;
+  /// What sizes kernels is asked of functions of it (passes/kernel_facts); null:
+  /// the module says nothing, and is made for the host.
+  tile::TargetAttr target;
   tile::Device device = tile::Device::Host;
-  /// Of a GPU: how many cores it has, and its product units that may be used, the
-  /// preferred one first.
+  /// Of the target; 0: it does not say.
   int64_t cores = 0;
+  /// Product units of a GPU that may be used, the preferred one first.
   llvm::SmallVector<tile::ProductUnit> units;
-  /// Shared memory of a block of a GPU; 0: the target does not say.
-  int64_t sharedBytes = 0;
-  /// FLOPs of products that a core does in a cycle.
-  int64_t dotRate = 1;
   /// What operands of products are rounded to; null: they are not.
   mlir::Type roundedTo;
   /// What the host's products with weights in panels round their rows to.

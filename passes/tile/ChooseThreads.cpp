@@ -3,6 +3,7 @@
 // Enough threads that the largest tile leaves each at most 32 elements of a
 // block, 8 of a row or column, but no more than a block may have; fewer where
 // rows then go from product to product in registers.
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/tile/OperandReads.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/Progress.h"
@@ -19,15 +20,6 @@ namespace effc {
 } // namespace effc
 
 using namespace effc;
-
-/// Elements that a thread has of the largest block or row.
-static constexpr int64_t kBlockElements = 32, kRowElements = 8;
-/// The most elements that a thread holds beside products of operands of 16
-/// bits, and beside others, whose operands take more registers themselves.
-static constexpr int64_t kMostHeld = 128, kMostHeldWide = 96;
-/// Where rows go from product to product, the fewest threads, which load what
-/// all of them multiply by.
-static constexpr int64_t kFewestThreads = 128;
 
 /// The most elements of blocks that are in registers while one of a block's
 /// products is formed: what stands before it and is used by it or behind it,
@@ -68,36 +60,37 @@ static int64_t heldBesideProducts(Block *block) {
 }
 
 /// Whether so many threads have room for what is held beside a block's products.
-static bool canHold(Block *block, int64_t threads) {
+static bool canHold(Block *block, const BlockRoom &room, int64_t threads) {
   bool isNarrow = llvm::any_of(block->getOps<DotOp>(), [](DotOp dot) {
     return dot.getRoundedTo() && !dot.getRoundedTo()->isTF32();
   });
   return heldBesideProducts(block) <=
-         threads * (isNarrow ? kMostHeld : kMostHeldWide);
+         threads * room.heldBesideProduct(isNarrow);
 }
 
-static int64_t chooseThreads(KernelOp kernel, int64_t most) {
-  int64_t threads = kWarp;
+static int64_t chooseThreads(KernelOp kernel, const BlockRoom &room) {
+  int64_t threads = kWarp, most = room.threads;
   kernel.getBody().walk([&](Operation *op) {
     for (Type type : op->getResultTypes())
       if (auto tile = dyn_cast<TileType>(type)) {
         int64_t elements = tile.rows() * tile.columns();
-        int64_t each = tile.isBlock() ? kBlockElements : kRowElements;
+        int64_t each = tile.isBlock() ? kThreadElements : kThreadRowElements;
         while (threads < most && elements > threads * each)
           threads *= 2;
       }
   });
   kernel.getBody().walk([&](Block *block) {
-    while (threads < most && !canHold(block, threads))
+    while (threads < most && !canHold(block, room, threads))
       threads *= 2;
   });
-  // That rows go from one product to another is worth more sums in a thread.
+  // That rows go from one product to another is worth more sums in a thread, as long
+  // as there are some threads to load what all of them multiply by.
   kernel.getBody().walk([&](DotOp dot) {
     int64_t rows = dot.getA().getType().rows();
     int64_t fewer = rows / kPieceRows * kWarp;
     if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(fewer) &&
-        fewer >= kFewestThreads && keepsHeldRows(dot) &&
-        isMadeOfSums(dot.getA()) && canHold(dot->getBlock(), fewer))
+        fewer >= kFewThreads && keepsHeldRows(dot) &&
+        isMadeOfSums(dot.getA()) && canHold(dot->getBlock(), room, fewer))
       threads = std::min(threads, fewer);
   });
   return threads;
@@ -113,8 +106,7 @@ struct ChooseThreadsPass
       return signalPassFailure();
     if (!*due)
       return;
-    int64_t threads =
-        chooseThreads(kernel, getBlockLimits(kernel).getThreads());
+    int64_t threads = chooseThreads(kernel, BlockRoom::of(getTarget(kernel)));
     kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), threads,
                                              /*sharedBytes=*/std::nullopt,
                                              Decided::Threads));

@@ -3,6 +3,7 @@
 // Every tile in shared memory and every exchange gets its bytes from the op
 // that writes it to the last that reads it; what is not in use at the same time
 // may share bytes. Boxes come before anything else, and mbarriers stay.
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/tile/Exchanges.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/Progress.h"
@@ -130,7 +131,7 @@ struct PlaceSharedPass : effc::impl::PlaceSharedPassBase<PlaceSharedPass> {
     if (!*due)
       return;
     int64_t bytes = Placement(kernel).run();
-    int64_t most = getBlockLimits(kernel).getSharedBytes();
+    int64_t most = BlockRoom::of(getTarget(kernel)).sharedBytes;
     if (bytes > most) {
       InFlightDiagnostic error = kernel.emitError("kernel '")
                                  << kernel.getSymName() << "' needs " << bytes

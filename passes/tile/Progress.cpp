@@ -27,15 +27,3 @@ FailureOr<bool> effc::isDue(KernelOp kernel, StringRef pass, Decided decides) {
       << " decided; run '" << kPasses[done] << "' before";
   return failure();
 }
-
-// 163 KiB is the most that a block of compute capability 8.0 may have (CUDA C++
-// Programming Guide, technical specifications).
-static constexpr int64_t kThreads = 256, kSharedBytes = 166912;
-
-BlockLimitsAttr effc::getBlockLimits(KernelOp kernel) {
-  TargetAttr target = getTarget(kernel);
-  BlockLimitsAttr block = target ? target.getBlock() : nullptr;
-  return block ? block
-               : BlockLimitsAttr::get(kernel.getContext(), kThreads,
-                                      kSharedBytes);
-}

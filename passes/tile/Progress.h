@@ -12,10 +12,6 @@ namespace effc {
 mlir::FailureOr<bool> isDue(tile::KernelOp kernel, llvm::StringRef pass,
                             tile::Decided decides);
 
-/// What a block may have by the module's target; where none says, what one of
-/// an A100 may.
-tile::BlockLimitsAttr getBlockLimits(tile::KernelOp kernel);
-
 } // namespace effc
 
 #endif // EFFC_PASSES_TILE_PROGRESS_H

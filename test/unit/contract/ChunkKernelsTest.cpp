@@ -11,8 +11,10 @@ namespace {
 /// Whether kernels take chunks of a mixer's tokens.
 bool hasChunks(const LinearCase &mixer) {
   return hasStructure(mixer, [](seq::LinearAttr linear) {
-    return hasChunkKernel(linear, testTarget().device, kExtents[0].K,
-                          kExtents[0].V);
+    PipelineOptions options;
+    options.target = &testTarget();
+    auto target = describeTarget(options, linear.getContext());
+    return hasChunkKernel(linear, target, kExtents[0].K, kExtents[0].V);
   });
 }
 

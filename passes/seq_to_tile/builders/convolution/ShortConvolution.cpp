@@ -5,6 +5,7 @@
 // and of the tail in decode.
 #include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 
+#include "passes/kernel_facts/Cores.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 #include "passes/seq_to_tile/builders/convolution/ConvolvedRows.h"
@@ -21,8 +22,9 @@ static constexpr int64_t kChannels = 32;
 // Rows that the threads of a GPU's block have at a time: as many loads as they
 // have registers for are on the way together.
 static constexpr int64_t kRowsOnGpu = 64;
-// Items that a core of a GPU has at a time, by the 150 registers of 64 threads.
-static constexpr int64_t kItemsOfCore = 6;
+// What a block takes of a GPU's core: 64 threads, and registers of each as ptxas
+// allots them.
+static constexpr int64_t kThreads = 64, kRegisters = 150;
 
 ShortConvolution::ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op,
                                    bool writesTail)
@@ -106,7 +108,8 @@ int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
   if (channels == 0)
     return 1;
   int64_t blocks = channelsOf(op) / channels;
-  int64_t wanted = llvm::divideCeil(call.cores * kItemsOfCore, blocks);
+  int64_t wanted = llvm::divideCeil(
+      coresOf(call.target) * residentBlocks(kThreads, kRegisters), blocks);
   int64_t tiles = llvm::divideCeil(call.entry.getRows(), kRowsOnGpu);
   return std::clamp<int64_t>(wanted, 1, tiles);
 }

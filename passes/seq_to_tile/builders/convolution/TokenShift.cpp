@@ -6,6 +6,8 @@
 using namespace mlir;
 using namespace effc;
 
+// Channels of an item: nothing is shared between them, and a row goes by in runs that
+// memory gives at once.
 static constexpr int64_t kChannels = 128;
 
 LogicalResult effc::buildTokenShift(KernelBuilder &k) {

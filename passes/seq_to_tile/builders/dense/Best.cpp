@@ -1,4 +1,6 @@
 #include "passes/seq_to_tile/builders/dense/Best.h"
+
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Draw.h"
 
@@ -10,8 +12,8 @@
 using namespace mlir;
 using namespace effc;
 
-// Elements of a row that an item looks at together.
-static constexpr int64_t kMostTogether = 2048;
+// Elements of a row that an item of the host looks at together.
+static constexpr int64_t kTogetherOnHost = 2048;
 // Outputs of an item of a product: enough that a row of the largest
 // vocabularies is left with some thousands of items to look at.
 static constexpr int64_t kLeastOutputs = 64;
@@ -185,7 +187,10 @@ static LogicalResult
 buildBestOfRow(KernelBuilder &k, int64_t count,
                function_ref<Best(int64_t width, Value at, Value limit)> find) {
   OpBuilder &b = k.ops();
-  int64_t width = std::min(count, kMostTogether);
+  int64_t together = k.isGpu()
+                         ? BlockRoom::of(k.getContext().target).rowElements()
+                         : kTogetherOnHost;
+  int64_t width = std::min(count, together);
   Best best;
   if (width == count) {
     best = find(width, k.index(0), {});

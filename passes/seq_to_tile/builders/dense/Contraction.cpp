@@ -1,12 +1,12 @@
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
 
+#include "dialects/tile/Distribution.h"
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
 using namespace effc;
 
-// Pieces of tensor cores, and how far loads are ahead.
-static constexpr int64_t kPiece = 16, kStages = 3;
 /// A contraction up to so many terms may be one step.
 static constexpr int64_t kShort = 256;
 
@@ -15,27 +15,50 @@ static constexpr int64_t kShort = 256;
 static int64_t stepOf(int64_t extent, int64_t longest) {
   int64_t best = 1;
   for (int64_t step = 1; step <= longest; ++step)
-    if (extent % step == 0 && (step % kPiece == 0 || best % kPiece != 0))
+    if (extent % step == 0 &&
+        (step % tile::kPieceDepth == 0 || best % tile::kPieceDepth != 0))
       best = step;
-  return best < kPiece && extent <= kShort ? extent : best;
+  return best < tile::kPieceDepth && extent <= kShort ? extent : best;
+}
+
+static int64_t bytesOf(Type stored) {
+  return stored && stored.isIntOrFloat() ? stored.getIntOrFloatBitWidth() / 8
+                                         : 4;
+}
+
+int64_t StoredOperands::bytes(int64_t aRows, int64_t bRows) const {
+  return aRows * bytesOf(a) + bRows * bytesOf(b);
+}
+
+// As many stages as a block has room for, of steps with so many bytes for each
+// term. Rows are padded against bank conflicts.
+static Contraction inStages(const KernelContext &context, int64_t extent,
+                            int64_t longest, int64_t termBytes) {
+  constexpr int64_t kPadding = 8;
+  if (!context.isGpu())
+    return {extent, extent, 1};
+  int64_t bytes = (longest + kPadding) * termBytes;
+  return {extent, stepOf(extent, longest),
+          BlockRoom::of(context.target).stages(bytes)};
 }
 
 Contraction Contraction::of(const KernelContext &context, int64_t extent,
-                            int64_t longest) {
-  if (!context.isGpu())
-    return {extent, extent, 1};
-  return {extent, stepOf(extent, longest), kStages};
+                            const StoredOperands &stored) {
+  constexpr int64_t kRows = 64;
+  return inStages(context, extent, kStep, stored.bytes(kRows, kRows));
 }
 
-Contraction Contraction::ofFewRows(const KernelContext &context,
-                                   int64_t extent) {
-  constexpr int64_t kRowBytes = 512;
-  int64_t bytes = areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4;
-  Contraction usual = of(context, extent);
+Contraction Contraction::ofFewRows(const KernelContext &context, int64_t extent,
+                                   const StoredOperands &stored) {
+  constexpr int64_t kRowBytes = 512, kRows = 16, kOutputs = 32;
+  Contraction usual = of(context, extent, stored);
   // A row has the bits that it has among others as long as steps are whole pieces.
-  if (usual.step % kPiece != 0)
+  if (usual.step % tile::kPieceDepth != 0)
     return usual;
-  return of(context, extent, kRowBytes / bytes);
+  int64_t operand =
+      areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4;
+  return inStages(context, extent, kRowBytes / operand,
+                  stored.bytes(kRows, kOutputs));
 }
 
 Value effc::contract(KernelBuilder &k, const Contraction &contraction,

@@ -6,21 +6,30 @@
 
 namespace effc {
 
+/// What the elements of both operands are stored as, and so lie in shared memory;
+/// null: f32.
+struct StoredOperands {
+  mlir::Type a, b;
+
+  /// Of a term, with so many rows of each operand.
+  int64_t bytes(int64_t aRows, int64_t bRows) const;
+};
+
 /// On the host a contraction is one step, so that partial sums stay in
 /// registers from the first element to the last. On a GPU it is cut into steps
 /// whose operands pass through shared memory, fetched `stages` - 1 ahead.
 struct Contraction {
   int64_t extent, step, stages;
 
-  /// The longest step of a GPU: three stages of 64 x 64 f32 of both operands are
-  /// 96 KiB.
+  /// The longest step of a GPU.
   static constexpr int64_t kStep = 64;
 
   static Contraction of(const KernelContext &context, int64_t extent,
-                        int64_t longest = kStep);
+                        const StoredOperands &stored = {});
   /// Of a piece's rows, whose item waits for each step, so that longer ones cost
-  /// less: three stages of 16 rows and 32 outputs are 72 KiB.
-  static Contraction ofFewRows(const KernelContext &context, int64_t extent);
+  /// less.
+  static Contraction ofFewRows(const KernelContext &context, int64_t extent,
+                               const StoredOperands &stored);
 };
 
 /// acc + a b^T, with a rounded to `digits` where b lies in panels (else null). `load`

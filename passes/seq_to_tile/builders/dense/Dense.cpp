@@ -312,9 +312,15 @@ Box Product::boxOfWeight(Value at, int64_t step) {
   return box;
 }
 
+static Type storedAs(Value view) {
+  return cast<tile::ViewType>(view.getType()).getElementType();
+}
+
 Value Product::multiply(Value row, Value rows, bool firstPass) {
-  auto contraction = isShort ? Contraction::ofFewRows(k.getContext(), inner)
-                             : Contraction::of(k.getContext(), inner);
+  StoredOperands stored = {storedAs(xView), storedAs(wView)};
+  auto contraction = isShort
+                         ? Contraction::ofFewRows(k.getContext(), inner, stored)
+                         : Contraction::of(k.getContext(), inner, stored);
   Value zero = tile::SplatOp::create(k.ops(), k.loc(), accType, k.scalar(0));
   tile::TileType aType =
       k.blockType(tiles.rows, contraction.step, tile::Role::Operand);

@@ -1,5 +1,8 @@
 // The tile of a product that an item computes: by the target, the rows of the
 // call and the product's shape.
+#include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/Cost.h"
 #include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
@@ -31,8 +34,8 @@ static bool passesRows(const CallContext &call) {
 }
 
 // Rows one by one on a GPU: elements of sums that an item forms at once, of all
-// rows together 32 for each of 128 threads.
-static constexpr int64_t kRowElements = 4096;
+// rows together those of a small block's threads.
+static constexpr int64_t kRowElements = kFewThreads * kThreadElements;
 
 // How rows that are taken one by one pass over their contraction; 0 where there
 // are too many or a row has to have the bits that it has among others. A choice
@@ -67,11 +70,11 @@ static Type storedRowsOf(Operation *op, const CallContext &call) {
 // what keeps rows in different banks.
 static bool areStepsShared(tile::DotTile tile, const CallContext &call,
                            const DenseShape &shape, Type ofRows, Type stored) {
-  auto contraction = Contraction::of(call, shape.inner);
+  auto contraction = Contraction::of(call, shape.inner, {ofRows, stored});
   int64_t bytes = contraction.stages * contraction.step *
                   (tile.rows * storage::Storage::get(ofRows).blockBytes() +
                    tile.columns * storage::Storage::get(stored).blockBytes());
-  return call.sharedBytes == 0 || bytes <= call.sharedBytes;
+  return bytes <= BlockRoom::of(call.target).sharedBytes;
 }
 
 // Of the tiles that a unit offers the one by which the core with the most items is
@@ -88,8 +91,7 @@ static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
       continue;
     int64_t items = shape.parts * llvm::divideCeil(rows, tile.rows) *
                     llvm::divideCeil(shape.outputs, tile.columns);
-    int64_t cycles =
-        int64_t(llvm::divideCeil(items, call.cores)) * tile.stepCycles;
+    int64_t cycles = tileCycles(tile, items, coresOf(call.target));
     if (!best || cycles < least) {
       best = DenseTile{tile.rows, tile.columns};
       least = cycles;

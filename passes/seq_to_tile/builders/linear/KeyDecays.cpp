@@ -16,6 +16,8 @@
 // of sums, which are 2 log2 C + 1.
 #include "passes/seq_to_tile/builders/linear/ChunkDecays.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
+
 using namespace mlir;
 using namespace effc;
 
@@ -24,8 +26,6 @@ using namespace effc;
 static constexpr double kLeastLogDecay = -1e30;
 // Columns of a product that wants but one: as few as tensor cores take.
 static constexpr int64_t kNarrow = 8;
-// Shared memory for the tiles of halvings that run between the same barriers.
-static constexpr int64_t kBytesTogether = 32768;
 
 KeyDecays::KeyDecays(ChunkTiles &tiles, Value decays) : tiles(tiles) {
   Location loc = tiles.k.loc();
@@ -116,8 +116,8 @@ SmallVector<Value> KeyDecays::scores(ArrayRef<Sight> sights) {
     all.push_back(ownScores(sight));
   int64_t bytes = sights.size() * tiles.chunk * tiles.keyType.columns() * 4;
   // A thread has no registers for two halvings of four sights.
-  int64_t together =
-      sights.size() > 2 ? 1 : std::max<int64_t>(kBytesTogether / bytes, 1);
+  int64_t room = BlockRoom::of(k.getContext().target).halvingBytes();
+  int64_t together = sights.size() > 2 ? 1 : std::max<int64_t>(room / bytes, 1);
   SmallVector<int64_t> halves;
   for (int64_t half = 1; half < tiles.chunk; half *= 2)
     halves.push_back(half);

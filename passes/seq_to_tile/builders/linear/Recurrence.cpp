@@ -1,6 +1,7 @@
 // Work items and state access of linear recurrences.
 #include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -21,20 +22,24 @@ Value effc::emitExponential(KernelBuilder &k, Value x) {
   });
 }
 
-/// Elements of a state that the threads of a block can hold in registers.
-static constexpr int64_t kMostStateOnGpu = 16384;
+std::optional<int64_t> effc::heldStateOf(const KernelContext &context) {
+  if (!context.isGpu())
+    return std::nullopt;
+  return BlockRoom::of(context.target).heldElements();
+}
 
 ItemColumns ItemColumns::of(seq::LinearAttr linear, int64_t keys,
-                            int64_t values, int64_t most, bool isGpu) {
+                            int64_t values, int64_t most,
+                            std::optional<int64_t> held) {
   // The normaliser's sum and a maximum per head belong to all value channels.
   bool isShared = linear.getNormaliser() != seq::Normaliser::None ||
                   linear.getStabiliser() != seq::Stabiliser::None;
   bool isPerValue = linear.getDecay() == seq::DecayAxis::Value ||
                     linear.getDecay() == seq::DecayAxis::KeyAndValue;
   bool areIndependent = !isShared || isPerValue;
-  bool isTooLarge = isGpu && keys * values > kMostStateOnGpu;
-  if (isGpu)
-    most = std::min(most, std::max<int64_t>(kMostStateOnGpu / keys, 8));
+  bool isTooLarge = held && keys * values > *held;
+  if (held)
+    most = std::min(most, std::max<int64_t>(*held / keys, 8));
   if (most <= 0 || !(areIndependent || isTooLarge))
     return {values, 1, 1};
   int64_t block = blockOf(values, most), blocks = values / block;
@@ -80,8 +85,9 @@ FailureOr<Recurrence> effc::beginRecurrence(KernelBuilder &k,
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   r.result = stateful.getTokenResults()[0];
 
-  ItemColumns columns = ItemColumns::of(
-      linear, r.map.keyChannels, r.map.valueChannels, valueBlock, k.isGpu());
+  ItemColumns columns =
+      ItemColumns::of(linear, r.map.keyChannels, r.map.valueChannels,
+                      valueBlock, heldStateOf(k.getContext()));
   r.map.setValueBlock(columns.block);
   r.blocksInside = columns.inside;
   int64_t blocks = columns.items;

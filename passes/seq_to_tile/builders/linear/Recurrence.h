@@ -58,10 +58,14 @@ struct ItemColumns {
   int64_t inside; ///< blocks that an item passes over, one after another
 
   /// Into blocks of at most `most` (0: not at all) where nothing is shared
-  /// between them, on a GPU of what its threads can hold.
+  /// between them, on a GPU of what its threads can hold, `heldStateOf`.
   static ItemColumns of(seq::LinearAttr linear, int64_t keys, int64_t values,
-                        int64_t most, bool isGpu);
+                        int64_t most, std::optional<int64_t> held);
 };
+
+/// Elements of a state that the threads of a GPU's block can hold; nothing on the
+/// host, where states are in memory.
+std::optional<int64_t> heldStateOf(const KernelContext &context);
 
 /// Sets the kernel's items, for one token after another or for chunks of them;
 /// value channels are cut into blocks of at most `valueBlock` (0: not at all)

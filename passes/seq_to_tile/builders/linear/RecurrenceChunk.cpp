@@ -428,7 +428,7 @@ static std::optional<std::string> sizesObstacle(KernelBuilder &k) {
   ChunkItems items = ChunkItems::of(mixer, chunk);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  if (!hasChunkKernel(linear, k.getContext().device, items.keys,
+  if (!hasChunkKernel(linear, k.getContext().target, items.keys,
                       items.headValues))
     stream << "has no chunkwise kernel: expects a real decay per head or key "
               "channel, no normaliser and no stabiliser, but got "
@@ -458,7 +458,7 @@ static LogicalResult buildPart(KernelBuilder &k, Part part) {
   int64_t chunk = sizes.chunk;
   ChunkItems items = ChunkItems::of(mixer, chunk);
   int64_t keys = items.keys;
-  int64_t most = mostChunkValues(linear, keys, chunk);
+  int64_t most = mostChunkValues(linear, k.getContext().target, keys, chunk);
   int64_t pieces = part == Part::All ? 1 : sizes.pieces;
   int64_t transitions = transitionItemsOf(linear, items, pieces);
   FailureOr<Recurrence> begun =

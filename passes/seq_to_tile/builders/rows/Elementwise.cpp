@@ -2,6 +2,7 @@
 // last dimension, or a part of a long one; where only one of the dimensions after
 // the first has several elements, that is the row, unless an operand is a column,
 // whose elements lie apart. Floor: bytes of the operands.
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -37,8 +38,9 @@ LogicalResult effc::buildElementwise(KernelBuilder &k) {
     width = sizes.back();
   }
   // On a GPU a row of a vocabulary is more than a block of threads can hold.
-  constexpr int64_t kMostOnGpu = 2048;
-  int64_t size = k.isGpu() ? std::min(width, kMostOnGpu) : width;
+  int64_t size = width;
+  if (k.isGpu())
+    size = std::min(width, BlockRoom::of(k.getContext().target).rowElements());
   int64_t runs = llvm::divideCeil(width, size);
   k.setItems(k.getContext().lead, 1, rows * runs);
   SmallVector<Value> at(sizes.size(), k.index(0));

@@ -3,16 +3,15 @@
 // written.
 #include "passes/seq_to_tile/builders/window/Window.h"
 
+#include "passes/kernel_facts/Cores.h"
+
 using namespace mlir;
 using namespace effc;
 
 /// Shares of a segment's rows: enough for the cores of a machine where a call
 /// has one segment.
 static int64_t itemsOf(const KernelContext &context) {
-  constexpr int64_t kOnHost = 8;
-  if (context.kind == seq::EntryKind::Decode)
-    return 1;
-  return context.isGpu() ? context.cores : kOnHost;
+  return context.kind == seq::EntryKind::Decode ? 1 : coresOf(context.target);
 }
 
 namespace {

@@ -1,6 +1,8 @@
 // Blocks of queries and keys: what a block's memory holds, and a call's items.
 #include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/seq_to_tile/builders/window/Window.h"
 
@@ -13,19 +15,11 @@ using namespace effc;
 /// once, so that a key is read from the cache once for all of them; on a GPU
 /// four pieces of tensor cores.
 static constexpr int64_t kQueries = 16, kGpuQueries = 64;
-/// Heads times parts of a segment's queries, at least: enough for the cores of
-/// a machine where a call has one segment and a model few heads.
-static constexpr int64_t kItems = 8, kGpuItems = 264;
-/// A GPU's shared memory for a block's keys and values, at most, and for its
-/// queries, of which there are two tiles where first tokens stay.
-static constexpr int64_t kKeyBytes = 81920, kQueryBytes = 65536;
-/// Weighted values of a block's queries, which are in registers: 64 of each of
-/// 256 threads.
-static constexpr int64_t kMostSums = 16384;
 /// Keys that any head has in a block, and elements of keys and values that more
-/// than these have at most: on their way to shared memory they pass through the
-/// registers of 128 threads, 32 of each.
-static constexpr int64_t kFewKeys = 32, kMostElements = 8192;
+/// than these have at most: on their way to shared memory those of each pass through
+/// the registers of a small block's threads.
+static constexpr int64_t kFewKeys = 32,
+                         kMostElements = 2 * kFewThreads * kThreadElements;
 
 static int64_t sizeOf(Value tensor, unsigned dim) {
   return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
@@ -46,36 +40,42 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
   while (ringRows % blocks.keys != 0)
     blocks.keys /= 2;
+  // Heads times parts of a segment's queries: a call may have one segment and a
+  // model few heads.
+  int64_t fill = itemsThatFill(call.target);
   bool isDecode = call.kind == seq::EntryKind::Decode;
   if (!call.isGpu()) {
     if (!isDecode) {
       blocks.queries = kQueries;
-      blocks.items = std::min(llvm::divideCeilSigned(kItems, groups), kItems);
+      blocks.items = llvm::divideCeilSigned(fill, groups);
     }
     return blocks;
   }
+  BlockRoom room = BlockRoom::of(call.target);
   int64_t bytes = areOperandsNarrow(call.device, call.roundedTo) ? 2 : 4,
           rows = call.entry.getRows();
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
-    return elements * bytes > kKeyBytes ||
+    return elements * bytes > room.windowKeyBytes() ||
            (keys > kFewKeys && elements > kMostElements);
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
     blocks.keys /= 2;
   if (isDecode)
     return blocks;
-  // How warps share the sum of a row's weights follows from the block's rows,
-  // and a query in decode has 16.
+  // Of queries there are two tiles where first tokens stay. How warps share the
+  // sum of a row's weights follows from the block's rows, and a query in decode
+  // has 16.
   int64_t most = call.bitStable ? kQueries : kGpuQueries,
           tiles = tokens.sinkQuery ? 2 : 1;
   blocks.queries = std::min<int64_t>(llvm::alignTo(rows, kQueries), most);
   while (blocks.queries > kQueries &&
-         (blocks.queries * channels * tiles * bytes > kQueryBytes ||
-          blocks.queries * valueChannels > kMostSums))
+         (blocks.queries * channels * tiles * bytes > room.windowQueryBytes() ||
+          blocks.queries * valueChannels > room.heldElements()))
     blocks.queries /= 2;
-  // No more than an entry's rows have blocks.
-  blocks.items = std::min(llvm::divideCeilSigned(kGpuItems, groups),
-                          llvm::divideCeilSigned(rows, blocks.queries));
+  // A few more than fill the cores would take as long again. No more than an
+  // entry's rows have blocks.
+  blocks.items = std::clamp<int64_t>(
+      fill / groups, 1, llvm::divideCeilSigned(rows, blocks.queries));
   return blocks;
 }

@@ -1,0 +1,62 @@
+// What a block of a GPU has room for: elements in its threads' registers, and
+// bytes in its shared memory.
+//
+// Kernels are sized by these functions of the target's record, and by the shares
+// that stand here. A share says how much of a block one kind of tile may take, so
+// that what lies beside it has room too.
+#ifndef EFFC_PASSES_KERNELFACTS_BLOCKROOM_H
+#define EFFC_PASSES_KERNELFACTS_BLOCKROOM_H
+
+#include "dialects/tile/Tile.h"
+
+namespace effc {
+
+/// Elements of the largest block of a kernel, and of its longest row or column,
+/// that a thread has where there are threads enough. Chosen, not measured: a block
+/// takes an eighth of a thread's registers, so that several are there at once.
+inline constexpr int64_t kThreadElements = 32, kThreadRowElements = 8;
+
+/// Threads of a small block: a warp for each of the four schedulers that a core of
+/// any GPU has here (CUDA C++ Programming Guide, compute capabilities 8.x to 12.x).
+inline constexpr int64_t kFewThreads = 128;
+
+/// What a block may have, and what that holds. Sizes in elements are of f32.
+struct BlockRoom {
+  int64_t threads;     ///< at most
+  int64_t sharedBytes; ///< of shared memory, at most
+  int64_t registers;   ///< of a thread, of 32 bits
+
+  /// By the target; where none says, what a block of an A100 may have.
+  static BlockRoom of(tile::TargetAttr target);
+
+  /// Elements of tiles that threads hold from the first to the last of many steps:
+  /// states, and sums of weighted values. A quarter of all registers.
+  int64_t heldElements() const;
+  /// Elements that a thread holds beside a product: half of its registers where
+  /// operands have 16 bits, else three eighths, since operands then take more
+  /// registers themselves.
+  int64_t heldBesideProduct(bool isNarrow) const;
+  /// Elements of a row that all threads have together.
+  int64_t rowElements() const { return threads * kThreadRowElements; }
+
+  /// Elements of a matrix in shared memory with as much beside it as a state's
+  /// chunk needs: the largest power of two, as sizes of heads are.
+  int64_t matrixElements() const;
+  /// Bytes of the keys and values of a window's block, and of its queries. A tenth
+  /// is left to scores.
+  int64_t windowKeyBytes() const { return sharedBytes / 2; }
+  int64_t windowQueryBytes() const { return sharedBytes * 2 / 5; }
+  /// Elements of the part of a head's state that products read.
+  int64_t stateElements() const { return sharedBytes / 2 / 4; }
+  /// Bytes of the tiles of halvings that run between the same barriers
+  /// (passes/seq_to_tile/builders/linear/KeyDecays.cpp): the largest power of two up to
+  /// a fifth, since half is a state's.
+  int64_t halvingBytes() const;
+  /// Steps of a product that are in shared memory at once, each of so many bytes:
+  /// one is multiplied while others come. More than three wait no less.
+  int64_t stages(int64_t stepBytes) const;
+};
+
+} // namespace effc
+
+#endif // EFFC_PASSES_KERNELFACTS_BLOCKROOM_H

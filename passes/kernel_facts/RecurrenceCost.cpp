@@ -1,0 +1,160 @@
+#include "passes/kernel_facts/RecurrenceCost.h"
+
+#include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/Cost.h"
+#include "passes/kernel_facts/ScanKernels.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace effc;
+
+// What an exponential costs, in FLOPs: range reduction, polynomial of degree 7, two
+// scalings.
+static constexpr double kExpFlops = 40;
+
+// What reads a state beside queries: the correction of a state along a key.
+static int64_t probesOf(seq::LinearAttr linear) {
+  return linear.getLowRank() != seq::LowRankPair::None ? 1 : 0;
+}
+
+// Writing, reading and decaying a state; a correction reads the state once more.
+static double stepFlops(seq::LinearAttr linear, double elements) {
+  return (probesOf(linear) ? 7 : 5) * elements;
+}
+
+namespace {
+/// FLOPs of a token of a chunk, for an item that has `values` of a head's value
+/// channels and looks at the tokens with `readers`: queries, and probes of a
+/// correction.
+struct ChunkFlops {
+  double states; ///< products with the state
+  double tokens; ///< products among tokens, as with decays per head
+  double system; ///< the triangular system that a correction solves
+  double decays; ///< what decays cost beside
+
+  static ChunkFlops of(seq::LinearAttr linear, double keys, double values,
+                       double chunk, double readers);
+  double products() const { return states + tokens; }
+  double sum() const { return products() + system + decays; }
+};
+} // namespace
+
+// With decays per head a sum of products is half of a block of tokens; with decays
+// per key channel tokens are halved (passes/seq_to_tile/builders/linear/KeyDecays.cpp):
+// log2 C products and sums of log-decays of whole blocks. Where a correction looks
+// both ways, it is written along keys of its own, and readers' decays are summed up
+// twice.
+ChunkFlops ChunkFlops::of(seq::LinearAttr linear, double keys, double values,
+                          double chunk, double readers) {
+  double writers = looksBothWays(linear) ? 2 : 1;
+  double halvings = llvm::Log2_64_Ceil(uint64_t(chunk));
+  double pairs = readers * writers * chunk;
+  ChunkFlops flops = {};
+  flops.states = (2 * writers + 2 * readers) * keys * values;
+  flops.tokens = pairs * (keys + values);
+  if (probesOf(linear))
+    flops.system = 4 * chunk * chunk * (halvings - 1);
+  if (decaysPerHead(linear)) {
+    flops.decays = chunk * kExpFlops;
+  } else {
+    double further = pairs * (2 * halvings - 1) * keys;
+    double sums = (halvings * writers + readers) * 2 * chunk * keys;
+    double exponentials = (readers * (halvings + 1) + 1) * keys;
+    flops.decays = further + sums + exponentials * kExpFlops;
+  }
+  return flops;
+}
+
+// What an item waits for a chunk: its products' terms are keys and tokens, for the
+// state and for each of the readers.
+static double waitsOfChunk(const CoreCycles &cycles, int64_t readers,
+                           int64_t keys, int64_t chunk) {
+  return cycles.ofWaits(/*barriers=*/10,
+                        double((1 + readers) * (keys + chunk)));
+}
+
+// On a GPU every token waits for its numbers and for sums of all threads.
+static double waitsOfToken(const CoreCycles &cycles) {
+  return cycles.ofWaits(/*barriers=*/2);
+}
+
+double HeadCost::ofSteps() const {
+  CoreCycles cycles(target);
+  return cycles.ofSteps(stepFlops(linear, double(keys * values))) +
+         waitsOfToken(cycles);
+}
+
+// Each item of a head looks at the tokens for itself.
+double HeadCost::ofChunks(int64_t chunk) const {
+  CoreCycles cycles(target);
+  int64_t readers = 1 + probesOf(linear), items = 1;
+  if (target.getDevice() == tile::Device::Nvptx)
+    items =
+        llvm::divideCeil(values, mostChunkValues(linear, target, keys, chunk));
+  ChunkFlops flops =
+      ChunkFlops::of(linear, double(keys), double(values) / double(items),
+                     double(chunk), double(readers));
+  return cycles.ofProducts(double(items) * flops.sum()) +
+         waitsOfChunk(cycles, readers, keys, chunk) / double(chunk);
+}
+
+double HeadCost::ofScan(int64_t rows) const {
+  constexpr int64_t kPieceTokens = 8, kMostBeside = 8;
+  CoreCycles cycles(target);
+  int64_t beside = std::clamp<int64_t>(rows / kPieceTokens, 1, kMostBeside);
+  double flops = stepFlops(linear, double(keys * values));
+  return cycles.ofSteps(double(kScanLaunches) * flops) +
+         waitsOfToken(cycles) / double(beside);
+}
+
+// A state alone is without the queries, so without corrections it has no reader.
+// What decays cost beside is work of outputs above all, and speaks for pieces: it
+// is left out.
+double ChunkPiecesCost::of(int64_t chunks, int64_t pieces,
+                           int64_t transitionItems) const {
+  CoreCycles cycles(target);
+  int64_t probes = probesOf(linear);
+  auto ofChunk = [&](int64_t readers) {
+    ChunkFlops flops = ChunkFlops::of(linear, double(keys), double(values),
+                                      double(chunk), double(readers));
+    return cycles.ofProducts(double(chunk) * flops.products()) +
+           waitsOfChunk(cycles, readers, keys, chunk);
+  };
+  double whole = ofChunk(1 + probes);
+  if (pieces == 1)
+    return double(chunks) * whole;
+  auto each = double(llvm::divideCeil(chunks, pieces));
+  // The last piece's state and the first one's matrix are nobody's.
+  int64_t first =
+      heads * ((pieces - 1) * itemsOfHead + (pieces - 2) * transitionItems);
+  int64_t products = hasTransitions(linear) ? pieces - 2 : 0;
+  // Of a state and the matrix of a piece.
+  double product = cycles.ofExactProducts(2.0 * double(keys * keys * values)) +
+                   cycles.ofWaits(/*barriers=*/2, double(keys));
+  return double(itemsOfCore(first, coresOf(target))) * each * ofChunk(probes) +
+         kLaunchCycles + double(products) * product + each * whole;
+}
+
+int64_t TokenPiecesCost::residentItems() const {
+  constexpr int64_t kOfWarp = tile::kWarp * kThreadElements;
+  return std::max<int64_t>(kCoreRegisters / 4 / std::max(elements, kOfWarp), 1);
+}
+
+// A token waits for its numbers; of a core's items one waits while another
+// computes, which takes some five instructions for each 32 elements, by four
+// schedulers. Each piece reads the places of those before it.
+double TokenPiecesCost::of(int64_t pieces) const {
+  constexpr double kPlaceCycles = 600;
+  CoreCycles cycles(target);
+  double latency = waitsOfToken(cycles), work = 5.0 * double(elements) / 32 / 4;
+  double each = double(llvm::divideCeil(tokens, pieces)) * double(blocks);
+  auto ofCore = double(itemsOfCore(items * pieces, coresOf(target)));
+  double pass = each * std::max(latency, ofCore * work);
+  return pieces == 1 ? pass
+                     : kScanLaunches * pass + kLaunchCycles +
+                           kPlaceCycles * double(pieces) * double(blocks);
+}

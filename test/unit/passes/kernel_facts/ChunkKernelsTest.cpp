@@ -1,0 +1,66 @@
+// Sizes of chunkwise kernels, by the memory and the threads of a block.
+#include "passes/kernel_facts/ChunkKernels.h"
+#include "test/unit/passes/kernel_facts/Targets.h"
+
+using namespace effc;
+using namespace effc::test;
+using seq::DecayAxis;
+using seq::LowRankPair;
+
+namespace {
+
+using ChunkKernelsTest = TargetsTest;
+
+TEST_F(ChunkKernelsTest, ChunksAreShorterWhereHeadsHaveMoreKeys) {
+  seq::LinearAttr plain = linear(DecayAxis::Head);
+  for (llvm::StringRef name : kSizedGpus)
+    for (auto [keys, tokens] : {std::pair(16, 64),
+                                {64, 64},
+                                {128, 64},
+                                {192, 32},
+                                {256, 32},
+                                {264, 16},
+                                {1024, 16}})
+      EXPECT_EQ(mostChosenTokens(plain, target(name), keys), tokens)
+          << name.str() << " " << keys;
+  for (seq::LinearAttr other :
+       {linear(DecayAxis::Key),
+        linear(DecayAxis::Head, LowRankPair::DecayedState)})
+    EXPECT_EQ(mostChosenTokens(other, target("sm_90a"), 64), 16);
+}
+
+TEST_F(ChunkKernelsTest, FewerThreadsTakeShorterChunks) {
+  Target chip = kSm90a;
+  chip.mostThreads = 128;
+  seq::LinearAttr plain = linear(DecayAxis::Head);
+  EXPECT_EQ(mostChosenTokens(plain, describe(chip), 64), 64);
+  EXPECT_EQ(mostChosenTokens(plain, describe(chip), 128), 32);
+  EXPECT_EQ(mostChosenTokens(plain, describe(chip), 256), 16);
+}
+
+TEST_F(ChunkKernelsTest, StatesTakeHalfABlock) {
+  seq::LinearAttr plain = linear(DecayAxis::Head),
+                  keyed = linear(DecayAxis::Key);
+  for (llvm::StringRef name : kSizedGpus) {
+    EXPECT_EQ(mostChunkValues(plain, target(name), 512, 16), 64);
+    EXPECT_EQ(mostChunkValues(keyed, target(name), 64, 16), 128);
+    EXPECT_EQ(mostChunkValues(keyed, target(name), 64, 32), 64);
+    EXPECT_EQ(mostChunkValues(keyed, target(name), 256, 16), 64);
+  }
+  EXPECT_EQ(mostChunkValues(keyed, target("sm_86"), 128, 16), 64);
+  EXPECT_EQ(mostChunkValues(keyed, target("sm_86"), 256, 16), 32);
+  EXPECT_EQ(mostChunkValues(keyed, madeUp(), 256, 16), 32);
+}
+
+TEST_F(ChunkKernelsTest, MatricesBetweenPiecesNeedRoom) {
+  seq::LinearAttr corrects = linear(DecayAxis::Head, LowRankPair::DecayedState);
+  for (llvm::StringRef name : kSizedGpus) {
+    EXPECT_GT(mostPieces(corrects, target(name), 128, 128), 2) << name.str();
+    EXPECT_EQ(mostPieces(corrects, target(name), 128, 136), 2) << name.str();
+  }
+  EXPECT_EQ(mostPieces(corrects, madeUp(), 128, 64), 2);
+  EXPECT_GT(mostPieces(corrects, madeUp(), 64, 64), 2);
+  EXPECT_GT(mostPieces(linear(DecayAxis::Head), madeUp(), 256, 256), 2);
+}
+
+} // namespace
