@@ -9,20 +9,17 @@ namespace effc::seq {
 /// Whether `op` only renames memory: a slice, a reshape, or a repetition. Its
 /// first operand is what is read.
 inline bool isViewOp(mlir::Operation *op) {
-  return mlir::isa<SliceOp, ReshapeOp, BroadcastOp>(op);
+  return op->hasTrait<OpTrait::View>();
 }
 
 /// Whether `op` computes each element from the elements at the same place.
 inline bool isElementwiseOp(mlir::Operation *op) {
-  return mlir::isa<AbsOp, AddOp, ClampOp, CosOp, DivOp, ExpOp, GeluOp,
-                   GeluTanhOp, LogOp, LogSigmoidOp, MaxOp, MulOp, NegOp, ReluOp,
-                   ScaleOp, SigmoidOp, SiluOp, SinOp, SoftplusOp, SqrtOp, SubOp,
-                   TanhOp>(op);
+  return op->hasTrait<OpTrait::Elementwise>();
 }
 
 /// Whether `op` is a product of rows with a matrix of weights.
 inline bool isDenseOp(mlir::Operation *op) {
-  return mlir::isa<LinearOp, LmHeadOp, KeyScoresOp>(op);
+  return op->hasTrait<OpTrait::Dense>();
 }
 
 } // namespace effc::seq

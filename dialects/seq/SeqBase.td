@@ -64,6 +64,17 @@ def Seq_KnownAttributes : NativeOpTrait<"KnownAttributes"> {
   let cppNamespace = "::effc::seq::OpTrait";
 }
 
+// What passes group ops by.
+class Seq_KindTrait<string name> : NativeOpTrait<name> {
+  let cppNamespace = "::effc::seq::OpTrait";
+}
+// Each element is computed from the elements at the same place.
+def Seq_Elementwise : Seq_KindTrait<"Elementwise">;
+// Memory is only renamed: the first operand is what is read.
+def Seq_View : Seq_KindTrait<"View">;
+// A product of rows, the first operand, with a matrix of weights, the second.
+def Seq_Dense : Seq_KindTrait<"Dense">;
+
 class Seq_Op<string mnemonic, list<Trait> traits = []>
     : Op<Seq_Dialect, mnemonic, [Seq_KnownAttributes] # traits>;
 

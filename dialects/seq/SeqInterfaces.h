@@ -110,6 +110,18 @@ public:
     return detail::verifyAttributes(op);
   }
 };
+
+/// Computes each element from the elements at the same place.
+template <typename ConcreteType>
+class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
+};
+/// Only renames memory: a slice, a reshape, or a repetition. The first operand is
+/// what is read.
+template <typename ConcreteType>
+class View : public mlir::OpTrait::TraitBase<ConcreteType, View> {};
+/// A product of rows with a matrix of weights, the first two operands.
+template <typename ConcreteType>
+class Dense : public mlir::OpTrait::TraitBase<ConcreteType, Dense> {};
 } // namespace OpTrait
 
 } // namespace effc::seq

@@ -5,7 +5,7 @@
 include "dialects/seq/SeqAttributes.td"
 
 class Seq_UnaryOp<string mnemonic>
-    : Seq_ValueOp<mnemonic, [AllTypesMatch<["x", "y"]>]> {
+    : Seq_ValueOp<mnemonic, [AllTypesMatch<["x", "y"]>, Seq_Elementwise]> {
   let arguments = (ins Seq_Tensor:$x);
   let results = (outs Seq_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
@@ -15,7 +15,8 @@ class Seq_UnaryOp<string mnemonic>
 }
 
 class Seq_BinaryOp<string mnemonic, list<Trait> traits = []>
-    : Seq_ValueOp<mnemonic, [AllTypesMatch<["a", "b", "y"]>] # traits> {
+    : Seq_ValueOp<mnemonic, [AllTypesMatch<["a", "b", "y"]>, Seq_Elementwise]
+                            # traits> {
   let arguments = (ins Seq_Tensor:$a, Seq_Tensor:$b);
   let results = (outs Seq_Tensor:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
@@ -434,7 +435,7 @@ def Seq_AbsOp : Seq_UnaryOp<"abs"> {  /*abs1*/
   }];
 }
 
-def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>]> {
+def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>, Seq_Elementwise]> {
   let summary = "Multiply each element by a constant";
   let description = [{
     ```
@@ -462,7 +463,7 @@ def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>]> {
   let hasVerifier = 1;
 }
 
-def Seq_ClampOp : Seq_ValueOp<"clamp", [AllTypesMatch<["x", "y"]>]> {
+def Seq_ClampOp : Seq_ValueOp<"clamp", [AllTypesMatch<["x", "y"]>, Seq_Elementwise]> {
   let summary = "Bound each element from below, from above or both";
   let description = [{
     ```

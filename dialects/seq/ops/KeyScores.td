@@ -4,7 +4,7 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-def Seq_KeyScoresOp : Seq_ValueOp<"key_scores"> {
+def Seq_KeyScoresOp : Seq_ValueOp<"key_scores", [Seq_Dense]> {
   let summary = "Score the product keys of each head by the halves of its query";
   let description = [{
     A head has a query of two halves of `K` channels, and `S` keys for each half:

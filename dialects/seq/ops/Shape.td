@@ -4,7 +4,7 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-def Seq_SliceOp : Seq_ValueOp<"slice"> {
+def Seq_SliceOp : Seq_ValueOp<"slice", [Seq_View]> {
   let summary = "Keep a contiguous range of one axis";
   let description = [{
     ```
@@ -42,7 +42,7 @@ def Seq_SliceOp : Seq_ValueOp<"slice"> {
   let hasVerifier = 1;
 }
 
-def Seq_ReshapeOp : Seq_ValueOp<"reshape"> {
+def Seq_ReshapeOp : Seq_ValueOp<"reshape", [Seq_View]> {
   let summary = "Read the same elements under another shape";
   let description = [{
     `y` has the elements of `x` in row-major order. A dynamic leading `T` stays
@@ -97,7 +97,7 @@ def Seq_ConcatOp : Seq_ValueOp<"concat"> {
   let hasVerifier = 1;
 }
 
-def Seq_BroadcastOp : Seq_ValueOp<"broadcast", [AllTypesMatch<["like", "y"]>]> {
+def Seq_BroadcastOp : Seq_ValueOp<"broadcast", [AllTypesMatch<["like", "y"]>, Seq_View]> {
   let summary = "Repeat a tensor along the axes it lacks";
   let description = [{
     Dimension `i` of `x` is dimension `dimensions[i]` of `y`; along the others
