@@ -6,15 +6,6 @@
 using namespace effc;
 using namespace effc::verify;
 
-std::optional<Products> Verification::findRoundedOperands() const {
-  if (runsOnHost)
-    return std::nullopt;
-  // A device that is no host's is a GPU, or plays one.
-  Products wish = compileOptions.pipeline.products;
-  Products products = wish == Products::Usual ? Products::BF16 : wish;
-  return roundsOnGpus(products) ? std::optional(products) : std::nullopt;
-}
-
 std::optional<Products> Verification::findRoundedRows() const {
   Products products = compileOptions.pipeline.products;
   int64_t digits = digitsOf(products);
@@ -52,7 +43,8 @@ double Verification::feedingTolerance() const {
     return 0;
   double tolerance = prefillTolerance(all() ? all() : forms(),
                                       /*rows=*/narrowStates ? 1 : 0);
-  return roundedOperands ? std::max(tolerance, kLossFactor * operandLoss)
+  // Both of what is compared is rounded, each in its own way.
+  return roundedOperands ? std::max(tolerance, 2 * kLossFactor * operandLoss)
                          : tolerance;
 }
 

@@ -1,7 +1,6 @@
 #include "tools/effc-verify/Verification.h"
 
 #include "compiler/CanonicalOptions.h"
-#include "compiler/ModelChoices.h"
 #include "compiler/StoredArtifact.h"
 #include "tools/effc-verify/CodeDifference.h"
 #include "tools/effc-verify/Expected.h"
@@ -34,11 +33,6 @@ static constexpr cli::EngineWish kWish = {.sessions = Feeding::kMostSequences,
 static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 2;
-
-static constexpr const char *kChooses =
-    "on this device the file's products round their operands, and by rounded "
-    "scores the model may choose other experts or rows: compiled with "
-    "--products f32 it can be checked";
 
 Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
@@ -187,24 +181,10 @@ void Verification::readTargetOptions() {
   runsOnHost = cli::isHostName(options.device.name) ||
                (place && cli::isHostName(place->name));
   narrowStates = narrowMatrices || (narrowKeys && !runsOnHost);
-  roundedOperands = findRoundedOperands();
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
               (pipeline.forceForm.empty() || pipeline.forceForm == "step");
-  if (!roundedOperands)
-    return;
-  if (!stored.seqBytecode.empty() && take(choosesRows(stored))) {
-    notJudged = kChooses;
-    return;
-  }
-  operandLoss = all() ? all()->findRoundingLossOfGpu(*roundedOperands)
-                      : roundedLoss(*roundedOperands);
-  if (!(operandLoss <= kMostOperandLoss))
-    notJudged = "on this device the file's products round their operands, and "
-                "that alone loses " +
-                scientific(operandLoss) +
-                " of the largest logit: compiled with --products f32 it can be "
-                "checked";
+  findRoundingLoss();
 }
 
 void Verification::keepHostTargets() {

@@ -126,6 +126,8 @@ private:
   std::optional<Products> findRoundedRows() const;
   /// What the device's products round operands to; nothing where they do not.
   std::optional<Products> findRoundedOperands() const;
+  /// What that loses, or why no tolerance tells.
+  void findRoundingLoss();
   /// What sound f32 arithmetic may lose on a prompt that is fed at once, in
   /// calls of `rows`; without a reference, more than it is known to lose.
   double prefillTolerance(const Oracle *against, size_t rows) const;

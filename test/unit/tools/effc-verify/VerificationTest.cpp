@@ -236,16 +236,18 @@ TEST_F(Verify, WeightsMayLieElsewhere) {
                       "from shapes alone; compile it without --weights none\n");
 }
 
-/// The artifact with its host code changed, and all checksums right.
+/// The artifact with its host code, or code of another kind, changed, and all
+/// checksums right.
 static std::vector<uint8_t>
 withCode(std::vector<uint8_t> bytes,
-         const std::function<void(std::span<uint8_t>)> &change) {
+         const std::function<void(std::span<uint8_t>)> &change,
+         artifact::SegmentKind kind = artifact::SegmentKind::HostCode) {
   rt::FileHeader header = rt::FileHeader::decode(bytes.data());
   const artifact::Program *program =
       artifact::GetProgram(bytes.data() + header.programOffset);
   uint64_t offset = 0, size = 0, checksum = 0;
   for (const artifact::Segment *segment : *program->segments())
-    if (segment->kind() == artifact::SegmentKind::HostCode) {
+    if (segment->kind() == kind) {
       offset = segment->offset();
       size = segment->size();
       checksum = segment->checksum();
@@ -264,9 +266,10 @@ withCode(std::vector<uint8_t> bytes,
 }
 
 /// The artifact with the f32 constant `from` of its code replaced by `to`.
-static std::vector<uint8_t> withConstant(const std::vector<uint8_t> &bytes,
-                                         uint32_t from, uint32_t to) {
-  return withCode(bytes, [&](std::span<uint8_t> code) {
+static std::vector<uint8_t>
+withConstant(const std::vector<uint8_t> &bytes, uint32_t from, uint32_t to,
+             artifact::SegmentKind kind = artifact::SegmentKind::HostCode) {
+  auto replace = [&](std::span<uint8_t> code) {
     int replaced = 0;
     for (uint64_t at = 0; at + 4 <= code.size(); at += 4)
       if (std::memcmp(&code[at], &from, 4) == 0) {
@@ -274,7 +277,8 @@ static std::vector<uint8_t> withConstant(const std::vector<uint8_t> &bytes,
         ++replaced;
       }
     EXPECT_GT(replaced, 0) << "the code has no such constant";
-  });
+  };
+  return withCode(bytes, replace, kind);
 }
 
 // The high part of ln 2 by which exponentials reduce their argument becomes
@@ -380,6 +384,59 @@ TEST_F(Verify, AWrongKernelFails) {
   EXPECT_EQ(file["passed"], false);
   EXPECT_EQ(file["first_token"], 0);
   EXPECT_GT(file["error"].get<double>(), 100 * file["tolerance"].get<double>());
+}
+
+/// The check of the file itself on the simulated GPU, and whether all passed.
+static nlohmann::json fileOnSimulatedGpu(const std::string &path, int status) {
+  Finished done = runProgram({EFFC_PROGRAM, "verify", path, "--device", "sim",
+                              "--tokens", "9", "--no-compile", "--json"});
+  EXPECT_EQ(done.status, status) << done.out << done.err;
+  nlohmann::json file = nlohmann::json::parse(done.out)["checks"][0];
+  EXPECT_EQ(file["name"], "this file");
+  return file;
+}
+
+// A GPU rounds to bf16 unasked, and is held to what that loses.
+TEST_F(Verify, RoundedProductsAreHeldToWhatRoundingLoses) {
+  double tolerance = 0;
+  for (const char *products : {"usual", "f16", "f32"}) {
+    std::string path = compile("mamba2/f32_groups2",
+                               {"--target", "sim_90a", "--products", products});
+    nlohmann::json file = fileOnSimulatedGpu(path, 0);
+    double now = file["tolerance"].get<double>();
+    if (std::string(products) == "usual") {
+      EXPECT_GT(file["error"].get<double>(), 1e-4);
+      EXPECT_GT(now, 1e-3);
+      EXPECT_LT(now, 0.25);
+    } else {
+      EXPECT_LT(now, tolerance / 4) << products;
+    }
+    tolerance = now;
+  }
+}
+
+// 1 / ln 2, by which a GPU's exponentials are powers of two, becomes 1.375.
+TEST_F(Verify, AWrongKernelFailsBesideRoundedProducts) {
+  std::string path = compile("mamba2/f32_groups2", {"--target", "sim_90a"});
+  write(path, withConstant(contents(path), 0x3fb8aa3b, 0x3fb00000,
+                           artifact::SegmentKind::SimCode));
+  nlohmann::json file = fileOnSimulatedGpu(path, 1);
+  EXPECT_EQ(file["passed"], false);
+}
+
+TEST_F(Verify, ChoicesByRoundedScoresAreNotJudged) {
+  std::string path = compile("families/mixtral/plain", {"--target", "sim_90a"});
+  Finished done = command(
+      {path, "--device", "sim", "--tokens", "9", "--no-compile", "--json"});
+  EXPECT_EQ(done.status, 0) << done.err;
+  nlohmann::json found = nlohmann::json::parse(done.out);
+  for (const nlohmann::json &check : found["checks"])
+    EXPECT_NE(check["name"], "this file");
+  EXPECT_NE(found["skipped"].dump().find(
+                "the model may choose other experts or rows: compiled with "
+                "--products f32 it can be checked"),
+            std::string::npos)
+      << found["skipped"];
 }
 
 // The module and its forms, with no machine code.
