@@ -107,9 +107,8 @@ static const CanonicalOption kOptions[] = {
      }},
     {"--products",
      [](const CompileOptions &o) {
-       return o.pipeline.products == Products::Usual
-                  ? std::string()
-                  : nameOf(o.pipeline.products).str();
+       // Given always: the default was another once.
+       return nameOf(o.pipeline.products).str();
      },
      [](StringRef value, CompileOptions &o) {
        std::optional<Products> products = findProducts(value);
@@ -202,6 +201,8 @@ effc::writeCanonicalOptions(const CompileOptions &options) {
 Error effc::readCanonicalOptions(ArrayRef<std::string> texts,
                                  CompileOptions &options) {
   CompileOptions all = options;
+  // What files mean that do not say it.
+  all.pipeline.products = Products::Exact;
   for (StringRef text : texts) {
     auto [name, value] = text.split('=');
     if (name == "--dtype") // what the option was called first

@@ -6,10 +6,15 @@ using namespace mlir;
 using namespace effc;
 
 static bool choosesRows(Operation *op) {
+  if (isa<seq::ChooseRowsOp, seq::TopKOp>(op))
+    return true;
   auto mixer = dyn_cast<seq::MixerOpInterface>(op);
-  return isa<seq::ChooseRowsOp, seq::TopKOp>(op) ||
-         (mixer &&
-          mixer.getStructure().getMixerClass() == seq::MixerClass::Retrieval);
+  if (!mixer)
+    return false;
+  seq::StructureAttr structure = mixer.getStructure();
+  return structure.getMixerClass() == seq::MixerClass::Retrieval ||
+         (structure.getMixerClass() == seq::MixerClass::Window &&
+          structure.getWindow().getKeep() > 0);
 }
 
 llvm::Expected<bool> effc::choosesRows(const StoredModel &model) {

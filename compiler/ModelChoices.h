@@ -9,7 +9,7 @@
 namespace effc {
 
 /// Whether the model reads rows that it chooses by their scores, as experts of a
-/// router or values of product keys are: then a number that is a little other may
+/// router, values of product keys and the kept keys of a window are: then a number that is a little other may
 /// make a result quite another. Fails where the model cannot be read.
 llvm::Expected<bool> choosesRows(const StoredModel &model);
 

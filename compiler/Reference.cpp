@@ -2,6 +2,7 @@
 #include "compiler/Reference.h"
 
 #include "compiler/StoredForward.h"
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Evaluate.h"
 #include "dialects/storage/Storage.h"
@@ -124,7 +125,7 @@ static void roundToIntegers(MutableArrayRef<S> row, S most) {
 // To so many significant bits, halves to even.
 template <typename S>
 static void roundToBits(MutableArrayRef<S> row, int bits,
-                        int leastExponent = std::numeric_limits<int>::min()) {
+                        int leastExponent = -(1 << 20)) {
   for (S &number : row) {
     int exponent;
     S fraction = std::frexp(number, &exponent);
@@ -147,16 +148,34 @@ template <typename S> static void roundToF16(MutableArrayRef<S> row) {
       number = std::copysign(std::numeric_limits<S>::infinity(), number);
 }
 
+// Of operands of a GPU's products.
+template <typename S>
+static void roundOperand(MutableArrayRef<S> numbers, Products products) {
+  if (products == Products::BF16)
+    roundToBf16(numbers);
+  else if (products == Products::F16)
+    roundToF16(numbers);
+  else if (products == Products::TF32)
+    roundToBits(numbers, 11);
+}
+
 template <typename S>
 static seq::reference::RowRounding<S> rowRoundingOfGpu(Products products) {
   return [products](seq::WeightOp, MutableArrayRef<S> row) {
-    if (products == Products::BF16)
-      roundToBf16(row);
-    else if (products == Products::F16)
-      roundToF16(row);
-    else if (products == Products::TF32)
-      roundToBits(row, 11);
+    roundOperand(row, products);
   };
+}
+
+/// Names of the weights that rows are multiplied with.
+static llvm::StringSet<> matricesOf(func::FuncOp function) {
+  llvm::StringSet<> names;
+  function.walk([&](Operation *op) {
+    if (!seq::isDenseOp(op))
+      return;
+    if (auto weight = op->getOperand(1).getDefiningOp<seq::ParameterOp>())
+      names.insert(weight.getWeight());
+  });
+  return names;
 }
 
 template <typename S>
@@ -198,16 +217,20 @@ evaluateAs(func::FuncOp function,
       element = S(neutral.lookup(i));
     inputs.push_back(std::move(state));
   }
+  llvm::StringSet<> matrices = matricesOf(function);
   auto results = seq::reference::evaluate<S>(
       function, std::move(inputs),
       [&](seq::WeightOp op) -> llvm::Expected<Tensor<S>> {
         llvm::Expected<StoredWeight> weight = model.weights(op.getSymName());
         if (!weight)
           return weight.takeError();
-        return toTensor<S>(
+        llvm::Expected<Tensor<S>> numbers = toTensor<S>(
             *weight,
             storage::Storage::get(
                 cast<RankedTensorType>(op.getType()).getElementType()));
+        if (numbers && request.ofGpu && matrices.contains(op.getSymName()))
+          roundOperand(numbers->elements(), request.rows);
+        return numbers;
       },
       request.ofGpu ? rowRoundingOfGpu<S>(request.rows)
                     : rowRounding<S>(request.rows));

@@ -32,9 +32,9 @@ struct ReferenceRequest {
   /// kind do: with weights in blocks to integers of 8 or 16 bits, with a scale for each
   /// 32 columns, with weights in bf16 to bf16. Of other kinds they are not.
   Products rows = Products::Exact;
-  /// Rows that are multiplied with weights of any type are rounded as a GPU's products
-  /// of that kind do instead. What products round besides, weights in f32 and the
-  /// tokens that mixers multiply, is not.
+  /// Rows and the weights that they are multiplied with, of any type, are rounded as a
+  /// GPU's products of that kind do instead. What products round besides, the tokens
+  /// that mixers multiply, is not.
   bool ofGpu = false;
 };
 

@@ -45,6 +45,7 @@ VARIANTS = {
     "sm_80-tf32": ["--target", "sm_80", "--products", "tf32"],
     "sm_80-f16": ["--target", "sm_80", "--products", "f16"],
     "sm_90a": ["--target", "sm_90a", "--products", "f32"],
+    "sm_90a-usual": ["--target", "sm_90a"],
     "sm_90a-bf16": ["--target", "sm_90a", "--products", "bf16"],
     "sim_90a": ["--target", "sim_90a", "--products", "f32"],
 }

@@ -39,10 +39,11 @@ static StoreOp storeOf(Value tile) {
   return {};
 }
 
-// What is loaded may lie where another store writes.
+// What is loaded may lie where another store writes, or what other threads do behind
+// a barrier.
 static bool isStoredBetween(Operation *load, StoreOp store) {
   for (Operation *op = load->getNextNode(); op != store; op = op->getNextNode())
-    if (op->getNumRegions() > 0 ? !isa<MapOp>(op) : isa<StoreOp>(op))
+    if (op->getNumRegions() > 0 ? !isa<MapOp>(op) : isa<StoreOp, BarrierOp>(op))
       return true;
   return false;
 }

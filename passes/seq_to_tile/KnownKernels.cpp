@@ -24,7 +24,8 @@ static size_t hashOf(Region &body) {
 
 KnownKernels::Description::Description(seq::KernelOp kernel,
                                        const KernelContext &context)
-    : body(std::make_unique<Region>()), context(context) {
+    : body(std::make_unique<Region>()), core(kernel.getCore()),
+      context(context) {
   IRMapping mapping;
   kernel.getBody().cloneInto(body.get(), mapping);
 }
@@ -34,7 +35,8 @@ const BuiltKernels *KnownKernels::find(seq::KernelOp kernel,
   auto [first, last] = kernels.equal_range(hashOf(kernel.getBody()));
   for (auto known = first; known != last; ++known) {
     const auto &[description, built] = known->second;
-    if (description.context == context &&
+    if (description.core == kernel.getCore() &&
+        description.context == context &&
         OperationEquivalence::isRegionEquivalentTo(
             description.body.get(), &kernel.getBody(), kStructure))
       return &built;

@@ -5,6 +5,7 @@
 #include "passes/seq_to_tile/KernelBuilder.h"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 
 namespace effc {
@@ -12,14 +13,15 @@ namespace effc {
 /// What a seq.kernel becomes: kernels that are launched one after another.
 using BuiltKernels = llvm::SmallVector<BuiltKernel, 1>;
 
-/// Kernels are equal whose bodies have the same ops, wherever they stand, and
-/// whose contexts are equal: their builders see nothing else.
+/// Kernels are equal whose bodies have the same ops, wherever they stand, of which
+/// the same is the core, and whose contexts are equal: builders see nothing else.
 class KnownKernels {
 public:
   /// A kernel's body and context as they are now, whatever a builder does to them.
   struct Description {
     Description(seq::KernelOp kernel, const KernelContext &context);
     std::unique_ptr<mlir::Region> body;
+    std::optional<uint64_t> core; ///< its number among the body's ops
     KernelContext context;
   };
 

@@ -27,9 +27,14 @@ void Verification::findRoundingLoss() {
   roundedOperands = findRoundedOperands();
   if (!roundedOperands)
     return;
-  if (!stored.seqBytecode.empty() && take(choosesRows(stored))) {
+  if (stored.seqBytecode.empty()) {
+    notJudged = saysThatItIsNotJudged("whether the model chooses rows by their "
+                                      "scores cannot be told");
+    return;
+  }
+  if (take(choosesRows(stored))) {
     notJudged = saysThatItIsNotJudged("by rounded scores the model may choose "
-                                      "other experts or rows");
+                                      "other experts, rows or keys");
     return;
   }
   operandLoss = all() ? all()->findRoundingLossOfGpu(*roundedOperands)

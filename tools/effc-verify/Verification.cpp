@@ -124,7 +124,8 @@ void Verification::chooseSample() {
     return;
   ReferenceCost cost{.seconds = seconds,
                      .wanted = tokens.size(),
-                     .plain = roundedRows ? 3u : 2u,
+                     .plain = 2u + roundedRows.has_value() +
+                              !cli::isHostName(options.device.name),
                      .forms = std::size(kForms),
                      .time =
                          timeReference(layers ? layers->model : stored, tokens),
@@ -486,8 +487,7 @@ void Verification::checkWhatRuns() {
   if (hasModule)
     checkFile();
   checkFeeding();
-  if (!roundedOperands)
-    checkOtherLevels();
+  checkOtherLevels();
 }
 
 void Verification::checkModule() {

@@ -49,7 +49,7 @@ mlir::LogicalResult buildRingRow(KernelBuilder &k);
 mlir::LogicalResult buildCausalAppend(KernelBuilder &k);
 /// What keeps a mixer of class linear from being computed token by token, as text
 /// (RecurrenceStep.cpp), or chunk by chunk (RecurrenceChunk.cpp); none: nothing.
-/// Their builders fail where there is an obstacle. Nothing is emitted.
+/// Their builders fail where there is an obstacle. Nothing is emitted into the kernel.
 std::optional<std::string> obstacleToSteps(KernelBuilder &k);
 std::optional<std::string> obstacleToChunks(KernelBuilder &k);
 /// A mixer of class linear, token by token (RecurrenceStep.cpp).

@@ -14,9 +14,16 @@ static Texts roundTrip(const Texts &texts) {
 }
 
 TEST(CanonicalOptions, DefaultsThatAreAlwaysGiven) {
-  EXPECT_EQ(
-      writeCanonicalOptions({}),
-      (Texts{"--target=host", "--prefill-rows=16,64,256", "--max-batch=64"}));
+  EXPECT_EQ(writeCanonicalOptions({}),
+            (Texts{"--target=host", "--prefill-rows=16,64,256",
+                   "--max-batch=64", "--products=usual"}));
+}
+
+// Files that do not say it are older than products of GPUs that round unasked.
+TEST(CanonicalOptions, ProductsThatAreNotGivenAreExact) {
+  CompileOptions options;
+  llvm::cantFail(readCanonicalOptions({"--target=sm_80"}, options));
+  EXPECT_EQ(options.pipeline.products, Products::Exact);
 }
 
 TEST(CanonicalOptions, EveryOptionIsReadBack) {

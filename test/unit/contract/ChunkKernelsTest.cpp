@@ -69,6 +69,7 @@ TEST(ChunkKernels, RefuseWhatNoBlockHolds) {
       kTableRows, "f32"));
   PipelineOptions options = optionsFor("quadratic");
   options.target = findTarget("sim_90a");
+  options.products = Products::F32;
   auto target = describeTarget(options, model.getContext());
   model.get()->setAttr(tile::kTargetAttr, target);
   PassManager passes(model.getContext());

@@ -1,4 +1,4 @@
-// In place of the simulator where the library was built without Boost.Context.
+// In place of the simulator where the library was built without it.
 
 #include "runtime/src/devices/sim/SimDevice.h"
 
@@ -7,6 +7,7 @@ using namespace effc::rt;
 
 Result<std::shared_ptr<Device>> rt::createSimDevice(uint32_t, uint32_t) {
   return fail(EFFC_UNSUPPORTED,
-              "this library was built without Boost.Context, which the "
-              "simulated GPU needs");
+              "this library was built without the simulated GPU: build it with "
+              "-DEFFC_SIMULATOR=ON and Boost.Context (Debian: "
+              "libboost-context-dev)");
 }

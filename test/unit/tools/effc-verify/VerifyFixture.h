@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,16 @@ protected:
     Arguments all = {EFFC_PROGRAM, "verify"};
     all.insert(all.end(), arguments.begin(), arguments.end());
     return runProgram(all);
+  }
+  /// The check of the file itself on the simulated GPU, where `verify` ends so.
+  static nlohmann::json fileOnSimulatedGpu(const std::string &path,
+                                           int status) {
+    Finished done = runProgram({EFFC_PROGRAM, "verify", path, "--device", "sim",
+                                "--tokens", "9", "--no-compile", "--json"});
+    EXPECT_EQ(done.status, status) << done.out << done.err;
+    nlohmann::json file = nlohmann::json::parse(done.out)["checks"][0];
+    EXPECT_EQ(file["name"], "this file");
+    return file;
   }
 
   TemporaryFolder folder;
