@@ -8,9 +8,11 @@
 // EXACT-NOT: products for host
 // EXACT-DAG: products for sim_80 are as exact as f32: operands are split in up to three bf16{{$}}
 // EXACT-DAG: products for sim_90a are as exact as f32
+// EXACT: for host, sim_80 (exact products), sim_90a (exact products); a sequence takes
 
 // USUAL-NOT: products for host
 // USUAL: products for sim_80 round what they multiply to bf16, as public kernels do: --products f32 rounds nothing, for three to six times the instructions{{$}}
+// USUAL: for host, sim_80 (products of bf16); a sequence takes
 
 // TF32-DAG: products for sim_80 round what they multiply to tf32{{$}}
 // TF32-DAG: products for sim_90a round what they multiply to tf32, but those of warp groups are exact, which takes them no longer{{$}}

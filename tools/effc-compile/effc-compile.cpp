@@ -6,6 +6,7 @@
 #include "compiler/RemarkFile.h"
 #include "compiler/RemarkList.h"
 #include "compiler/WeightReport.h"
+#include "tools/effc-compile/ClosingLine.h"
 #include "tools/effc-compile/ProductChecks.h"
 #include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
@@ -441,29 +442,6 @@ void check(llvm::Error error) {
     throw Failure(llvm::toString(std::move(error)));
 }
 
-/// The closing line: "m.effc: 259 MiB, 134,515,008 parameters, bf16, for host;
-/// a sequence takes up to 360 MiB (8,192 tokens)".
-void printDone(const CompileOptions &options, const CompiledFile &file) {
-  std::string targets;
-  for (const Target *target : options.targets)
-    targets += (targets.empty() ? "" : ", ") + target->name.str();
-  std::string line = options.output + ": " + formatBytes(file.fileBytes) +
-                     ", " + formatCount(file.parameters) + " parameters";
-  line += options.weights == codegen::WeightsMode::None
-              ? ", without weights"
-              : (file.weightTypes.empty()
-                     ? ""
-                     : ", " + llvm::join(file.weightTypes, " and "));
-  if (!file.hasTokenizer && options.tokenizer &&
-      llvm::sys::fs::is_directory(options.model))
-    line += ", without a tokenizer";
-  line += ", for " + targets + "; a sequence takes " +
-          (file.maxContext ? "up to " : "") + formatBytes(file.bytesPerSession);
-  if (file.maxContext)
-    line += " (" + formatCount(file.maxContext) + " tokens)";
-  llvm::errs() << withoutControls(line) << "\n";
-}
-
 /// Choices that are not what was asked for, or not the fast one: each kind once,
 /// with the place that had it first and the entries that have it.
 class Fallbacks {
@@ -567,7 +545,7 @@ void compileInto(const CompileOptions &options, const std::string &remarks,
   fallbacks.print();
   print(report.table());
   if (written)
-    printDone(options, *written);
+    llvm::errs() << withoutControls(closingLine(options, *written)) << "\n";
 }
 
 /// What CLI11 says of a program's arguments, without its own name.
