@@ -34,7 +34,7 @@ double Verification::prefillTolerance(const Oracle *against,
 
 double Verification::fileTolerance() const {
   double tolerance = prefillTolerance(all(), mostRows());
-  return roundedOperands ? std::max(tolerance, kOperandFactor * operandLoss)
+  return roundedOperands ? std::max(tolerance, kLossFactor * operandLoss)
                          : tolerance;
 }
 
@@ -43,7 +43,7 @@ double Verification::feedingTolerance() const {
     return 0;
   double tolerance = prefillTolerance(all() ? all() : forms(),
                                       /*rows=*/narrowStates ? 1 : 0);
-  return roundedOperands ? std::max(tolerance, kOperandFactor * operandLoss)
+  return roundedOperands ? std::max(tolerance, kOperandFeeding * operandLoss)
                          : tolerance;
 }
 
@@ -77,7 +77,7 @@ void Verification::stateTolerances() {
   if (roundedOperands && notJudged.empty())
     report.tolerances.push_back(
         "where the device's products round to " +
-        nameOf(*roundedOperands).str() + ": at least 8 x what " +
+        nameOf(*roundedOperands).str() + ": at least 4 x what " +
         (all() ? "the reference loses where rows and weights are rounded so ("
                : "such products are known to lose (") +
         scientific(operandLoss) + ")");

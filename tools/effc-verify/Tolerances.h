@@ -27,12 +27,11 @@ inline constexpr double kByteFeeding = 10.0 / 254;
 // A wrong kernel may be wrong by no more than this, so beyond it a tolerance
 // says nothing.
 inline constexpr double kMostLoss = 1e-2;
-// Products of a GPU round more than the rows and weights that the reference rounds,
-// such as the tokens of chunks, and one sequence loses more than another: twice as
-// much is tolerated.
-inline constexpr double kOperandFactor = 2 * kLossFactor;
-// The most that rounding operands may lose where it is to tell a wrong kernel: what is
-// tolerated then is a quarter of the largest logit.
+// Between ways of feeding both sides have products of a GPU that round, and other
+// sequences than the reference's lose more than that: twice as much is tolerated.
+inline constexpr double kOperandFeeding = 2 * kLossFactor;
+// The most that rounding operands may lose where it is to tell a wrong kernel: of a
+// file an eighth of the largest logit is tolerated then.
 inline constexpr double kMostOperandLoss = 0x1p-5;
 // Without a reference nothing is known of the model's loss.
 inline constexpr double kUnknownLoss = 0x1p-12;
