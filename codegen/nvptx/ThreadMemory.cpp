@@ -143,8 +143,9 @@ Elements elementsOf(ThreadState &t, Value run) {
   return elements;
 }
 
-// Of a row that does not count, the box's first row is read where all columns
-// count: one place is chosen for the row then, and not one for each of its runs.
+// Of a row that does not count, the box's first row is read where all columns count
+// and the thread holds many: one place is chosen for the row then, and not one for
+// each of its runs. Fewer runs take fewer registers with a choice for each.
 static Rows rowsOfBox(ThreadState &t, const Box &box, const Held &held) {
   Counted counted = countedOf(t, held, box.rowLimit, box.columnLimit);
   ElementPlace first = heldPlace(t, box, held);
@@ -153,21 +154,21 @@ static Rows rowsOfBox(ThreadState &t, const Box &box, const Held &held) {
   return [&t, box, held, counted, first, instead](size_t i) {
     const auto &[rows, columns] = held.distribution;
     int64_t lanes = lanesOf(held.distribution, box.vector);
-    bool allColumns = llvm::none_of(counted.columns,
-                                    [](Value counts) { return bool(counts); });
+    bool byRows = held.count() > kMostBeside &&
+                  llvm::none_of(counted.columns,
+                                [](Value counts) { return bool(counts); });
     Value rowCounts = counted.rows[i];
     ElementPlace row =
         t.further(first, box.element, rows.offsets[i] * box.rowStride);
-    if (allColumns && rowCounts)
+    if (byRows && rowCounts)
       row = stored::select(t.b, t.loc(), rowCounts, row, instead);
     Elements elements;
     for (size_t j = 0; j < held.columns(); j += lanes) {
       ElementPlace at =
           t.further(row, box.element, columns.offsets[j] * box.columnStride);
       Value valid = t.both(rowCounts, counted.columns[j]);
-      Value run = allColumns
-                      ? orZero(t, valid, loadRun(t, at, box.element, lanes))
-                      : loadRun(t, box, at, valid, lanes);
+      Value run = byRows ? orZero(t, valid, loadRun(t, at, box.element, lanes))
+                         : loadRun(t, box, at, valid, lanes);
       llvm::append_range(elements, elementsOf(t, run));
     }
     return elements;

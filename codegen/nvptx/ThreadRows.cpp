@@ -8,10 +8,6 @@ using namespace effc::tile;
 
 namespace effc::nvptx {
 
-/// Elements of a tile that a thread holds beside as many of another, and what it
-/// needs to address them.
-static constexpr size_t kMostBeside = 96;
-
 static size_t countOf(TileType type) {
   Distribution held = Distribution::of(type);
   return held.rows.offsets.size() * held.columns.offsets.size();

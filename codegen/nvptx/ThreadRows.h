@@ -12,6 +12,10 @@
 
 namespace effc::nvptx {
 
+/// Elements of a tile that a thread holds beside as many of another, and what it
+/// needs to address them.
+inline constexpr size_t kMostBeside = 96;
+
 /// Gives the elements of the i-th of the rows that the thread holds.
 using Rows = std::function<Elements(size_t i)>;
 
