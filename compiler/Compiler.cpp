@@ -355,7 +355,7 @@ void Compilation::remarkOnRows() {
 void Compilation::remarkOnProducts() {
   remarkOnRows();
   for (const Target *target : options.targets) {
-    Products products = productsOf(*target, options.pipeline.products);
+    Products products = productsOf(target->device, options.pipeline.products);
     bool isGpu = target->device == tile::Device::Nvptx;
     if (!isGpu && !(target->multipliesBf16 && products == Products::BF16))
       continue;

@@ -45,11 +45,10 @@ llvm::ArrayRef<Target> effc::targets() {
   return all;
 }
 
-Products effc::productsOf(const Target &target, Products wish) {
+Products effc::productsOf(tile::Device device, Products wish) {
   if (wish != Products::Usual)
     return wish;
-  return target.device == tile::Device::Nvptx ? Products::BF16
-                                              : Products::Exact;
+  return device == tile::Device::Nvptx ? Products::BF16 : Products::Exact;
 }
 
 std::vector<const Target *> effc::defaultTargets(Products products) {
@@ -90,7 +89,7 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
                                      mlir::MLIRContext *context, Products wish,
                                      bool panels, bool bitStable, bool library,
                                      llvm::ArrayRef<const Target *> further) {
-  Products products = productsOf(target, wish);
+  Products products = productsOf(target.device, wish);
   bool isGpu = target.device == tile::Device::Nvptx;
   // Only where some level gains by it.
   bool hasBf16 =

@@ -148,8 +148,8 @@ inline llvm::StringRef nameOf(Products products) {
   return kProducts[static_cast<size_t>(products)];
 }
 
-/// What is meant by a wish for a target: its own kind where it is `Usual`.
-Products productsOf(const Target &target, Products wish);
+/// What is meant by a wish on a device: its own kind where it is `Usual`.
+Products productsOf(tile::Device device, Products wish);
 
 /// What is compiled for without a wish: the usual levels of the host, and for products
 /// that round to bf16 those that multiply it.

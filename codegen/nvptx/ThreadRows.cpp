@@ -37,7 +37,7 @@ static StoreOp storeOf(Value tile) {
 
 // What is loaded may lie where another store writes, or what other threads do behind
 // a barrier.
-static bool isStoredBetween(Operation *load, StoreOp store) {
+static bool mayChangeBefore(Operation *load, StoreOp store) {
   for (Operation *op = load->getNextNode(); op != store; op = op->getNextNode())
     if (op->getNumRegions() > 0 ? !isa<MapOp>(op) : isa<StoreOp, BarrierOp>(op))
       return true;
@@ -50,7 +50,7 @@ bool isMadeByRows(Value tile) {
   if (!type || !isa_and_nonnull<LoadOp, MapOp>(made) || !isLarge(type))
     return false;
   StoreOp store = storeOf(tile);
-  return store && !(isa<LoadOp>(made) && isStoredBetween(made, store));
+  return store && !(isa<LoadOp>(made) && mayChangeBefore(made, store));
 }
 
 Rows rowsOf(ThreadState &t, Value tile) {

@@ -291,11 +291,8 @@ CallContext EntryConversion::contextOf(seq::KernelOp kernel,
   context.kind = entry.getKind();
   if (tile::TargetAttr target = tile::getTarget(module)) {
     context.target = target;
-    context.device = target.getDevice();
-    context.cores = target.getCores();
     if (context.isGpu())
       context.units = tile::usableUnits(target, kernel.getContext());
-    context.roundedTo = target.getRoundedTo();
     if (int64_t digits = target.getDigits())
       context.digits = storage::DigitsType::get(target.getContext(), digits);
   }

@@ -323,7 +323,7 @@ Value KernelBuilder::map(tile::TileType type, ValueRange inputs,
 Value KernelBuilder::dot(Value acc, Value lhs, Value rhs, bool transposeA,
                          bool transposeB) {
   TypeAttr roundedTo =
-      context.roundedTo ? TypeAttr::get(context.roundedTo) : TypeAttr();
+      context.roundedTo() ? TypeAttr::get(context.roundedTo()) : TypeAttr();
   return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
                              transposeA, transposeB, roundedTo);
 }

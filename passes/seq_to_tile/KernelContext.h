@@ -68,13 +68,8 @@ struct KernelContext {
   /// What sizes kernels is asked of functions of it (passes/kernel_facts); null:
   /// the module says nothing, and is made for the host.
   tile::TargetAttr target;
-  tile::Device device = tile::Device::Host;
-  /// Of the target; 0: it does not say.
-  int64_t cores = 0;
   /// Product units of a GPU that may be used, the preferred one first.
   llvm::SmallVector<tile::ProductUnit> units;
-  /// What operands of products are rounded to; null: they are not.
-  mlir::Type roundedTo;
   /// What the host's products with weights in panels round their rows to.
   storage::DigitsType digits;
   /// What the leading dimension of the kernel's token tensors counts.
@@ -94,7 +89,16 @@ struct KernelContext {
 
   bool operator==(const KernelContext &) const = default;
 
-  bool isGpu() const { return device == tile::Device::Nvptx; }
+  tile::Device device() const {
+    return target ? target.getDevice() : tile::Device::Host;
+  }
+  bool isGpu() const { return device() == tile::Device::Nvptx; }
+  /// Of the target; 0: it does not say.
+  int64_t cores() const { return target ? target.getCores() : 0; }
+  /// What operands of products are rounded to; null: they are not.
+  mlir::Type roundedTo() const {
+    return target ? target.getRoundedTo() : mlir::Type();
+  }
   /// What an operand of the seq.kernel is stored as; null: what its type says.
   mlir::Type storedAs(mlir::Value operand) const {
     auto argument = llvm::dyn_cast<mlir::BlockArgument>(operand);

@@ -59,7 +59,7 @@ void remarkOnPieces(seq::MixerOpInterface mixer, const CallContext &call) {
   else
     remark << ChunkItems::of(mixer, sizes.chunk).count() << " items of "
            << call.entry.getRows() / sizes.chunk << " chunks";
-  remark << " leave most of " << call.cores << " cores idle";
+  remark << " leave most of " << call.cores() << " cores idle";
 }
 
 // What keeps the kernel from being built in a way; none: nothing.

@@ -30,7 +30,7 @@ static std::string obstacleOf(seq::KernelOp source, Operation *product,
        {std::pair("x", arguments[0]), std::pair("w", arguments[1])})
     if (Type element =
             cast<tile::ViewType>(argument.getType()).getElementType();
-        element != context.roundedTo) {
+        element != context.roundedTo()) {
       std::string text;
       llvm::raw_string_ostream(text) << element;
       return std::string(name) + " is " + text + " in memory";

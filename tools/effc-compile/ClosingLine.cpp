@@ -13,7 +13,7 @@ static std::string targetsOf(const CompileOptions &options) {
     names += (names.empty() ? "" : ", ") + target->name.str();
     if (target->device != tile::Device::Nvptx)
       continue;
-    Products products = productsOf(*target, options.pipeline.products);
+    Products products = productsOf(target->device, options.pipeline.products);
     names += roundsOnGpus(products)
                  ? " (products of " + nameOf(products).str() + ")"
                  : " (exact products)";

@@ -28,7 +28,7 @@ public:
   double getLoss() const { return loss; }
   /// What rounding the rows of products loses; 0 where they are not rounded.
   double getRoundingLoss() const { return roundingLoss; }
-  /// What the products of a GPU that round rows to `products` lose; evaluates.
+  /// What products of a GPU lose that round rows and weights so; evaluates.
   double findRoundingLossOfGpu(Products products) const;
   /// How long an evaluation in double took.
   double getSeconds() const { return seconds; }

@@ -18,8 +18,8 @@ std::optional<Products> Verification::findRoundedOperands() const {
   if (runsOnHost)
     return std::nullopt;
   // A device that is no host's is a GPU, or plays one.
-  Products wish = compileOptions.pipeline.products;
-  Products products = wish == Products::Usual ? Products::BF16 : wish;
+  Products products =
+      productsOf(tile::Device::Nvptx, compileOptions.pipeline.products);
   return roundsOnGpus(products) ? std::optional(products) : std::nullopt;
 }
 

@@ -1,5 +1,6 @@
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
 
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/RoundedOperands.h"
@@ -21,9 +22,12 @@ static int64_t stepOf(int64_t extent, int64_t longest) {
   return best < tile::kPieceDepth && extent <= kShort ? extent : best;
 }
 
+// What lies in blocks is unpacked to f32 there.
 static int64_t bytesOf(Type stored) {
-  return stored && stored.isIntOrFloat() ? stored.getIntOrFloatBitWidth() / 8
-                                         : 4;
+  if (!stored)
+    return sizeof(float);
+  return storage::Storage::get(storage::Storage::get(stored).denseType())
+      .blockBytes();
 }
 
 int64_t StoredOperands::bytes(int64_t aRows, int64_t bRows) const {
@@ -56,7 +60,7 @@ Contraction Contraction::ofFewRows(const KernelContext &context, int64_t extent,
   if (usual.step % tile::kPieceDepth != 0)
     return usual;
   int64_t operand =
-      areOperandsNarrow(context.device, context.roundedTo) ? 2 : 4;
+      areOperandsNarrow(context.device(), context.roundedTo()) ? 2 : 4;
   return inStages(context, extent, kRowBytes / operand,
                   stored.bytes(kRows, kOutputs));
 }

@@ -150,7 +150,7 @@ Product::Product(KernelBuilder &k)
   }
   // Where cores have no items, those that there are wait for each step.
   isShort =
-      tiles.rows <= tile::kPieceRows && parts * runs < k.getContext().cores;
+      tiles.rows <= tile::kPieceRows && parts * runs < k.getContext().cores();
   Value item = k.item();
   if (k.isGpu()) {
     k.setItems(k.getContext().lead, tiles.rows, parts * runs);

@@ -85,7 +85,7 @@ static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
                                             Type ofRows, Type stored) {
   int64_t rows = call.entry.getRows(), least = 0;
   std::optional<DenseTile> best;
-  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo))) {
+  for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo()))) {
     if (rows < tile.rows || shape.outputs < tile.columns ||
         !areStepsShared(tile, call, shape, ofRows, stored))
       continue;
@@ -117,7 +117,7 @@ static int64_t outputsOfItem(const CallContext &call, const DenseShape &shape,
   int64_t most = kGpuTile / 2;
   bool fillsCores =
       shape.parts * int64_t(llvm::divideCeil(shape.outputs, most)) >=
-      call.cores;
+      call.cores();
   return fillsCores ? most : most / 2;
 }
 
@@ -152,7 +152,7 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
     Type ofRows = storedRowsOf(op, call);
     int64_t step = Contraction::of(call, shape.inner).step;
     for (tile::ProductUnit unit : call.units)
-      if (takesWeights(unit, stored, step, call.roundedTo))
+      if (takesWeights(unit, stored, step, call.roundedTo()))
         if (std::optional<DenseTile> tile =
                 tileForUnit(unit, call, shape, ofRows, stored))
           return *tile;

@@ -39,7 +39,7 @@ int64_t effc::transitionItemsOf(seq::LinearAttr linear, const ChunkItems &items,
 
 int64_t effc::piecesOf(seq::MixerOpInterface mixer, const CallContext &call) {
   seq::FormAttr form = mixer.getFormAttr();
-  if (call.cores == 0 || call.bitStable || !form ||
+  if (call.cores() == 0 || call.bitStable || !form ||
       form.getKind() != seq::FormKind::Chunkwise ||
       call.kind != seq::EntryKind::Prefill ||
       mixer.getStructure().getMixerClass() != seq::MixerClass::Linear)
@@ -51,7 +51,7 @@ int64_t effc::piecesOf(seq::MixerOpInterface mixer, const CallContext &call) {
   int64_t chunk = form.getChunk();
   int64_t chunks = call.entry.getRows() / chunk;
   int64_t most =
-      std::min({call.cores / items.count(), chunks,
+      std::min({call.cores() / items.count(), chunks,
                 mostPieces(linear, call.target, items.keys, items.values)});
   ChunkPiecesCost cost = {
       linear,     call.target,  items.heads, items.perHead(),

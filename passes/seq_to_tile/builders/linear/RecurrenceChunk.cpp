@@ -173,7 +173,7 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
   // that they are not held beside the products.
   std::optional<std::pair<Value, Value>> known;
   if (!q.probe &&
-      areOperandsNarrow(k.getContext().device, k.getContext().roundedTo))
+      areOperandsNarrow(k.getContext().device(), k.getContext().roundedTo()))
     known = tokens->toEnd(q.key, q.value);
   SmallVector<Value> seen = tokens->scores(sights);
   ArrayRef<Value> ofKeys = ArrayRef(seen).take_front(reads + bool(q.probe)),

@@ -35,7 +35,7 @@ int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,
   // pieces, and tokens that are worth a piece.
   constexpr int64_t kMostPlaceBytes = int64_t(64) << 20, kLeastTokens = 8;
   seq::FormAttr form = mixer.getFormAttr();
-  if (!call.isGpu() || call.cores == 0 || call.bitStable || !form ||
+  if (!call.isGpu() || call.cores() == 0 || call.bitStable || !form ||
       form.getKind() != seq::FormKind::Scan ||
       call.kind != seq::EntryKind::Prefill)
     return 1;
@@ -51,7 +51,7 @@ int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,
   // A place has what the state has, decays of each element at most, and of
   // complex numbers all of it twice.
   int64_t placeBytes = 4 * 4 * heads * keys * values;
-  int64_t most = std::min({call.cores * cost.residentItems() / cost.items,
+  int64_t most = std::min({call.cores() * cost.residentItems() / cost.items,
                            cost.tokens / kLeastTokens,
                            std::max<int64_t>(kMostPlaceBytes / placeBytes, 1)});
   int64_t best = 1;

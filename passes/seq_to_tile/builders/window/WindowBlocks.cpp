@@ -35,7 +35,7 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
                        ? sizeOf(tokens.keyScore, 1)
                        : heads;
   WindowBlocks blocks;
-  blocks.keys = mostWindowKeys(call.device, call.roundedTo);
+  blocks.keys = mostWindowKeys(call.device(), call.roundedTo());
   // A block never wraps around in the ring.
   int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
   while (ringRows % blocks.keys != 0)
@@ -52,7 +52,7 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
     return blocks;
   }
   BlockRoom room = BlockRoom::of(call.target);
-  int64_t bytes = areOperandsNarrow(call.device, call.roundedTo) ? 2 : 4,
+  int64_t bytes = areOperandsNarrow(call.device(), call.roundedTo()) ? 2 : 4,
           rows = call.entry.getRows();
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
