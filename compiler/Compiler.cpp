@@ -20,8 +20,8 @@
 #include "dialects/storage/Panels.h"
 #include "dialects/tile/Tile.h"
 #include "frontend/Import.h"
-#include "frontend/WeightTypes.h"
-#include "frontend/Weights.h"
+#include "frontend/weights/WeightTypes.h"
+#include "frontend/weights/Weights.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -33,7 +33,7 @@ struct CompileOptions {
   /// Where the artifact, or the module of `compileTo`, goes; "-": standard
   /// output.
   std::string output;
-  /// How matrices of weights are stored (frontend/WeightTypes.h); empty: as the
+  /// How matrices of weights are stored (frontend/weights/WeightTypes.h); empty: as the
   /// checkpoint has them.
   std::string weightsType;
   /// A file of importances by which matrices are rounded to that type (frontend/Import.h);

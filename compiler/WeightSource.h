@@ -4,7 +4,7 @@
 
 #include "codegen/artifact/Artifact.h"
 #include "compiler/StoredModel.h"
-#include "frontend/Weights.h"
+#include "frontend/weights/Weights.h"
 
 namespace effc {
 

@@ -3,7 +3,6 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Formats.h"
 #include "frontend/ModuleText.h"
-#include "frontend/Weights.h"
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/Adapted.h"
@@ -13,6 +12,7 @@
 #include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/TokenizerImport.h"
 #include "frontend/tokenizer/VocabularyFile.h"
+#include "frontend/weights/Weights.h"
 #include "runtime/schema/tokenizer_generated.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -15,7 +15,7 @@
 namespace effc::frontend {
 
 struct ImportOptions {
-  /// How matrices of weights are stored (WeightTypes.h); empty: as the checkpoint
+  /// How matrices of weights are stored (weights/WeightTypes.h); empty: as the checkpoint
   /// has each, or, without weights, as config.json says. A `.mlir` file has its
   /// types already, so it takes none.
   std::string weightsType;
@@ -56,7 +56,7 @@ struct ImportedModel {
   /// seq.model, one seq.weight per tensor, and @forward.
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// The data that the weights' sources name; null without weights. Read it by
-  /// getData() or frontend/Weights.h, then call checkUnchanged().
+  /// getData() or frontend/weights/Weights.h, then call checkUnchanged().
   std::unique_ptr<Checkpoint> checkpoint;
   /// The bytes of the artifact's tokenizer segment (schema/tokenizer.fbs).
   std::optional<std::vector<uint8_t>> tokenizer;

@@ -4,6 +4,7 @@
   includes      who may include whom (architecture: tools -> compiler -> frontend,
                 passes, codegen -> dialects; the runtime sees none of them), and no
                 phase or room includes a later one of its floor
+  circles       no folders include one another, but for the parents that tools/folder_circles.py lists
   names         nothing under passes/ or codegen/ names a mixer or a model family
   descriptions  every op, attribute, type and pass has a description with an example,
                 and the example file that a pass names exists; the table of ops in
@@ -27,6 +28,7 @@ import re
 import subprocess
 import sys
 
+import folder_circles
 import op_syntax
 import published_models
 
@@ -48,7 +50,7 @@ ALLOWED = {
     "runtime": ["runtime"],
     "tools/terminal": ["tools/terminal"],
     "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "runtime/src/PartialFile.h",
-                   "runtime/src/devices/host/SystemMemory.h", "effc"],
+                   "runtime/src/system/SystemMemory.h", "effc"],
     "tools/effc-compile": ["tools/effc-compile", "tools/terminal", "compiler"],
     "tools/effc-verify": ["tools/effc-verify", "tools/effc/ModelAccess.h", "tools/terminal",
                           "compiler", "runtime/include", "runtime/schema", "runtime/abi", "effc"],
@@ -62,7 +64,8 @@ ALLOWED = {
 ORDERS = [
     ["passes/kernel_facts", "passes/seq", "passes/seq_to_tile", "passes/tile", "passes/plan"],
     ["codegen/math", "codegen/storage", "codegen/image", "codegen/host", "codegen/nvptx", "codegen/sim", "codegen/artifact"],
-    ["frontend/checkpoint", "frontend/tokenizer", "frontend/gguf", "frontend/model", "frontend/families"],
+    ["frontend/checkpoint", "frontend/tokenizer", "frontend/gguf", "frontend/weights", "frontend/model",
+     "frontend/families"],
 ]
 ROOT_FILES = ["CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "NOTICE", "README.md"]
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|DO NOT SUBMIT)\b")
@@ -124,6 +127,12 @@ def check_includes(report):
                     header == entry or header.startswith(entry + "/") for entry in ALLOWED[owner]
             ) and not (owner in ("runtime",) and header.startswith("effc/")):
                 report.add(path, number, f"{owner}/ may not include {header}")
+
+
+def check_circles(report):
+    texts = {path: lines_of(path) for path in tracked("*.cpp", "*.h", "*.hpp", "*.c", "*.td")}
+    for path, number, reason in folder_circles.breaches(texts):
+        report.add(path, number, reason)
 
 
 def check_names(report):
@@ -331,6 +340,7 @@ def main():
     arguments = parser.parse_args()
     report = Report()
     check_includes(report)
+    check_circles(report)
     check_names(report)
     check_descriptions(report, arguments.tblgen, [arguments.mlir_include, arguments.build])
     check_tests(report)

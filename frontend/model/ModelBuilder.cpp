@@ -1,7 +1,7 @@
 #include "frontend/model/ModelBuilder.h"
 
-#include "frontend/Weights.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/weights/Weights.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"

@@ -2,10 +2,10 @@
 #ifndef EFFC_FRONTEND_MODEL_MODELINPUT_H
 #define EFFC_FRONTEND_MODEL_MODELINPUT_H
 
-#include "frontend/WeightTypes.h"
 #include "frontend/checkpoint/Checkpoint.h"
 #include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/StoredForm.h"
+#include "frontend/weights/WeightTypes.h"
 
 #include "mlir/IR/MLIRContext.h"
 

@@ -2,7 +2,7 @@
 
 #include "runtime/src/Limits.h"
 #include "runtime/src/Status.h"
-#include "runtime/src/devices/host/FloatMode.h"
+#include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "runtime/src/MappedFile.h"
 
-#include "runtime/src/devices/host/SystemMemory.h"
+#include "runtime/src/system/SystemMemory.h"
 
 #include <cerrno>
 #include <cstring>

@@ -1,8 +1,8 @@
 #include "runtime/src/Sampler.h"
 
 #include "runtime/schema/GenerationLimits.h"
-#include "runtime/src/devices/host/FloatMode.h"
 #include "runtime/src/sampling/LogProbabilities.h"
+#include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 #ifndef EFFC_TOOLS_EFFC_SERVE_GATE_H
 #define EFFC_TOOLS_EFFC_SERVE_GATE_H
 
-#include "tools/effc-serve/api/ApiError.h"
 #include "tools/effc-serve/http/Message.h"
+#include "tools/effc-serve/wire/ApiError.h"
 
 #include <optional>
 #include <string>

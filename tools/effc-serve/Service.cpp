@@ -1,7 +1,7 @@
 #include "tools/effc-serve/Service.h"
 
 #include "tools/effc-serve/Embedded.h"
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -8,13 +8,13 @@
 #define EFFC_TOOLS_EFFC_SERVE_SERVICE_H
 
 #include "tools/effc-serve/Gate.h"
-#include "tools/effc-serve/Log.h"
-#include "tools/effc-serve/Metrics.h"
 #include "tools/effc-serve/SessionPaths.h"
 #include "tools/effc-serve/Workers.h"
 #include "tools/effc-serve/api/Requests.h"
 #include "tools/effc-serve/engine/Generation.h"
 #include "tools/effc-serve/http/HttpServer.h"
+#include "tools/effc-serve/records/Log.h"
+#include "tools/effc-serve/records/Metrics.h"
 
 #include <atomic>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "tools/effc/MachineProbes.h"
 
-#include "runtime/src/devices/host/SystemMemory.h"
+#include "runtime/src/system/SystemMemory.h"
 #include "tools/terminal/Quantities.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 """How many processors the machine leaves this process.
 
-The rule is the runtime's (runtime/src/devices/host/ControlGroups.h): the affinity, and for the process's control group and all groups above
+The rule is the runtime's (runtime/src/system/ControlGroups.h): the affinity, and for the process's control group and all groups above
 it, of version 1 or 2, as many as their quotas pay for in full; one at least.
 """
 import os

@@ -1,9 +1,9 @@
 // effc_checkpoint_*: copies of sequences that others go on from.
 
+#include "runtime/src/CheckpointHandle.h"
 #include "runtime/src/StateFile.h"
 #include "runtime/src/Status.h"
 #include "runtime/src/WholeFile.h"
-#include "runtime/src/capi/CheckpointHandle.h"
 #include "runtime/src/capi/Handles.h"
 
 using namespace effc;

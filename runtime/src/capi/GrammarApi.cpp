@@ -1,9 +1,9 @@
 // effc_grammar_*: texts that follow a grammar.
 
 #include "runtime/src/Status.h"
-#include "runtime/src/capi/GrammarHandle.h"
 #include "runtime/src/capi/Handles.h"
 #include "runtime/src/grammar/GbnfReader.h"
+#include "runtime/src/grammar/GrammarHandle.h"
 #include "runtime/src/grammar/SchemaReader.h"
 
 using namespace effc;

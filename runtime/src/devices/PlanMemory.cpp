@@ -2,7 +2,7 @@
 
 #include "runtime/src/Limits.h"
 #include "runtime/src/ModelChecks.h"
-#include "runtime/src/devices/host/SystemMemory.h"
+#include "runtime/src/system/SystemMemory.h"
 
 #include <algorithm>
 #include <cstring>

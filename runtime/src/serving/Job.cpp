@@ -2,7 +2,7 @@
 
 #include "runtime/src/Limits.h"
 #include "runtime/src/Status.h"
-#include "runtime/src/capi/GrammarHandle.h"
+#include "runtime/src/grammar/GrammarHandle.h"
 
 #include <algorithm>
 

@@ -2,9 +2,9 @@
 #ifndef EFFC_RUNTIME_SRC_SERVING_JOB_H
 #define EFFC_RUNTIME_SRC_SERVING_JOB_H
 
+#include "runtime/src/CheckpointHandle.h"
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
-#include "runtime/src/capi/CheckpointHandle.h"
 #include "runtime/src/grammar/Grammar.h"
 #include "runtime/src/serving/Drafts.h"
 #include "runtime/src/serving/Order.h"

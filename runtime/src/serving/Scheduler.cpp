@@ -1,7 +1,7 @@
 #include "runtime/src/serving/Scheduler.h"
 
 #include "runtime/src/Limits.h"
-#include "runtime/src/devices/host/FloatMode.h"
+#include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
 #include <chrono>

@@ -3,8 +3,8 @@
 // was drawn otherwise ends the draft, and the sequence goes back behind the last token
 // that was right.
 
-#include "runtime/src/devices/host/FloatMode.h"
 #include "runtime/src/serving/Scheduler.h"
+#include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // Prompts of the scheduler's requests: pieces of them go into one call, and what the
 // call says is told, drawn from, and kept.
 
-#include "runtime/src/devices/host/FloatMode.h"
 #include "runtime/src/serving/Scheduler.h"
+#include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,8 +1,8 @@
 #include "frontend/Import.h"
 
 #include "dialects/seq/Seq.h"
-#include "frontend/Weights.h"
 #include "frontend/tokenizer/ByteAlphabet.h"
+#include "frontend/weights/Weights.h"
 #include "runtime/schema/GenerationLimits.h"
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/SentencePieceImage.h"

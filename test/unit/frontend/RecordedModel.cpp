@@ -2,9 +2,9 @@
 
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Evaluate.h"
-#include "frontend/Weights.h"
 #include "frontend/checkpoint/Json.h"
 #include "frontend/checkpoint/Safetensors.h"
+#include "frontend/weights/Weights.h"
 
 #include <algorithm>
 #include <cmath>

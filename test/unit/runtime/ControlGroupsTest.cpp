@@ -1,7 +1,7 @@
 // Limits of control groups, from trees of files as systems lay them out: either
 // version, both, nested groups, containers, and files that say nothing.
 
-#include "runtime/src/devices/host/ControlGroups.h"
+#include "runtime/src/system/ControlGroups.h"
 
 #include <cstdlib>
 #include <filesystem>

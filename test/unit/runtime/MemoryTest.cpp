@@ -2,7 +2,7 @@
 // their context. Measured as the pages of the process that no file backs.
 
 #include "runtime/include/effc/effc.hpp"
-#include "runtime/src/devices/host/SystemMemory.h"
+#include "runtime/src/system/SystemMemory.h"
 #include "test/unit/runtime/toy/ToyArtifact.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"
 

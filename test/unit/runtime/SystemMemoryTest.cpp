@@ -1,6 +1,6 @@
 // What memory there is, and that a copy of a file is held against it.
 
-#include "runtime/src/devices/host/SystemMemory.h"
+#include "runtime/src/system/SystemMemory.h"
 #include "runtime/src/MappedFile.h"
 
 #include <cstdlib>

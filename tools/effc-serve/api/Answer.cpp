@@ -1,7 +1,7 @@
 #include "tools/effc-serve/api/Answer.h"
 
-#include "tools/effc-serve/api/CacheReason.h"
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/CacheReason.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <ctime>
 #include <random>

@@ -7,12 +7,12 @@
 #ifndef EFFC_TOOLS_EFFC_SERVE_API_ANSWER_H
 #define EFFC_TOOLS_EFFC_SERVE_API_ANSWER_H
 
-#include "tools/effc-serve/Metrics.h"
 #include "tools/effc-serve/api/Shape.h"
 #include "tools/effc-serve/engine/AnswerParts.h"
 #include "tools/effc-serve/engine/Generation.h"
 #include "tools/effc-serve/engine/Sessions.h"
 #include "tools/effc-serve/http/HttpServer.h"
+#include "tools/effc-serve/records/Metrics.h"
 
 #include <chrono>
 #include <memory>

@@ -1,7 +1,7 @@
 // The shape of /v1/completions: "text_completion".
 
-#include "tools/effc-serve/api/JsonText.h"
 #include "tools/effc-serve/api/Shape.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <algorithm>
 #include <memory>

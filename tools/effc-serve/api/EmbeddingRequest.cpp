@@ -1,8 +1,8 @@
 // /v1/embeddings.
 
-#include "tools/effc-serve/api/JsonText.h"
 #include "tools/effc-serve/api/Requests.h"
 #include "tools/effc-serve/api/Sampling.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <cstring>
 

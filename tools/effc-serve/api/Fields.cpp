@@ -1,6 +1,6 @@
 #include "tools/effc-serve/api/Fields.h"
 
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@
 #ifndef EFFC_TOOLS_EFFC_SERVE_API_FIELDS_H
 #define EFFC_TOOLS_EFFC_SERVE_API_FIELDS_H
 
-#include "tools/effc-serve/api/ApiError.h"
+#include "tools/effc-serve/wire/ApiError.h"
 
 #include <cstdint>
 #include <limits>

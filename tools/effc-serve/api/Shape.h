@@ -2,8 +2,8 @@
 #ifndef EFFC_TOOLS_EFFC_SERVE_API_SHAPE_H
 #define EFFC_TOOLS_EFFC_SERVE_API_SHAPE_H
 
-#include "tools/effc-serve/api/Written.h"
 #include "tools/effc-serve/engine/TokenTexts.h"
+#include "tools/effc-serve/wire/Written.h"
 
 #include <cstdint>
 #include <span>

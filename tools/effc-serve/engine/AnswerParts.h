@@ -3,7 +3,7 @@
 #define EFFC_TOOLS_EFFC_SERVE_ENGINE_ANSWERPARTS_H
 
 #include "runtime/include/effc/effc.hpp"
-#include "tools/effc-serve/api/Written.h"
+#include "tools/effc-serve/wire/Written.h"
 
 #include <memory>
 #include <string>

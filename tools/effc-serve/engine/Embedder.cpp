@@ -1,6 +1,6 @@
 #include "tools/effc-serve/engine/Embedder.h"
 
-#include "tools/effc-serve/api/ApiError.h"
+#include "tools/effc-serve/wire/ApiError.h"
 
 #include <cmath>
 

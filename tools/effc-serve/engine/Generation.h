@@ -10,8 +10,8 @@
 #ifndef EFFC_TOOLS_EFFC_SERVE_ENGINE_GENERATION_H
 #define EFFC_TOOLS_EFFC_SERVE_ENGINE_GENERATION_H
 
-#include "tools/effc-serve/api/ApiError.h"
 #include "tools/effc-serve/engine/ServedModel.h"
+#include "tools/effc-serve/wire/ApiError.h"
 
 #include <deque>
 #include <functional>

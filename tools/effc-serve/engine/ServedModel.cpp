@@ -1,6 +1,6 @@
 #include "tools/effc-serve/engine/ServedModel.h"
 
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/JsonText.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/Quantities.h"
 

@@ -1,7 +1,7 @@
 #include "runtime/src/devices/host/ThreadPool.h"
 
 #include "runtime/src/Limits.h"
-#include "runtime/src/devices/host/FloatMode.h"
+#include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
 #include <cerrno>

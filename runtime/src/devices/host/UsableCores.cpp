@@ -1,7 +1,7 @@
 #include "runtime/src/devices/host/ThreadPool.h"
 
 #include "runtime/src/Limits.h"
-#include "runtime/src/devices/host/ControlGroups.h"
+#include "runtime/src/system/ControlGroups.h"
 
 #include <algorithm>
 #include <sched.h>

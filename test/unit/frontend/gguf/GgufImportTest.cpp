@@ -2,7 +2,7 @@
 #include "frontend/Import.h"
 
 #include "dialects/seq/Seq.h"
-#include "frontend/Weights.h"
+#include "frontend/weights/Weights.h"
 #include "test/unit/frontend/Outcome.h"
 #include "test/unit/frontend/TemporaryDirectory.h"
 #include "test/unit/frontend/gguf/GgufImage.h"

@@ -1,7 +1,7 @@
 // Who may ask: names in Host, pages of other origins, keys. And pieces of JSON.
 
 #include "tools/effc-serve/Gate.h"
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

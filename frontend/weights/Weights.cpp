@@ -1,4 +1,4 @@
-#include "frontend/Weights.h"
+#include "frontend/weights/Weights.h"
 
 #include "dialects/storage/Formats.h"
 #include "frontend/checkpoint/Refusal.h"

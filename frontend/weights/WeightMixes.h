@@ -1,7 +1,7 @@
 // Which matrices get which storage where one name stands for several: the mixes of
 // the public tool `llama-quantize`, as data.
-#ifndef EFFC_FRONTEND_WEIGHTMIXES_H
-#define EFFC_FRONTEND_WEIGHTMIXES_H
+#ifndef EFFC_FRONTEND_WEIGHTS_WEIGHTMIXES_H
+#define EFFC_FRONTEND_WEIGHTS_WEIGHTMIXES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -65,4 +65,4 @@ llvm::StringRef whyWide(llvm::StringRef family, llvm::StringRef weight,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_WEIGHTMIXES_H
+#endif // EFFC_FRONTEND_WEIGHTS_WEIGHTMIXES_H

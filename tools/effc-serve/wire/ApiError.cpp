@@ -1,4 +1,4 @@
-#include "tools/effc-serve/api/ApiError.h"
+#include "tools/effc-serve/wire/ApiError.h"
 
 #include <nlohmann/json.hpp>
 

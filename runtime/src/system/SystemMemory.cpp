@@ -1,6 +1,6 @@
-#include "runtime/src/devices/host/SystemMemory.h"
+#include "runtime/src/system/SystemMemory.h"
 
-#include "runtime/src/devices/host/ControlGroups.h"
+#include "runtime/src/system/ControlGroups.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
-#include "tools/effc-serve/Metrics.h"
+#include "tools/effc-serve/records/Metrics.h"
 
-#include "tools/effc-serve/api/CacheReason.h"
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/CacheReason.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <algorithm>
 #include <cstdio>

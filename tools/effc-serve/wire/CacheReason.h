@@ -1,6 +1,6 @@
 // Why a prompt had no more of the cache of states, as answers and metrics call it.
-#ifndef EFFC_TOOLS_EFFC_SERVE_API_CACHEREASON_H
-#define EFFC_TOOLS_EFFC_SERVE_API_CACHEREASON_H
+#ifndef EFFC_TOOLS_EFFC_SERVE_WIRE_CACHEREASON_H
+#define EFFC_TOOLS_EFFC_SERVE_WIRE_CACHEREASON_H
 
 #include "runtime/include/effc/effc.h"
 
@@ -16,4 +16,4 @@ inline const char *cacheReason(effc_cache_miss_t miss) {
 
 } // namespace effc::serve
 
-#endif // EFFC_TOOLS_EFFC_SERVE_API_CACHEREASON_H
+#endif // EFFC_TOOLS_EFFC_SERVE_WIRE_CACHEREASON_H

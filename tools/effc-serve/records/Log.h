@@ -1,6 +1,6 @@
 // A line on standard error for each request.
-#ifndef EFFC_TOOLS_EFFC_SERVE_LOG_H
-#define EFFC_TOOLS_EFFC_SERVE_LOG_H
+#ifndef EFFC_TOOLS_EFFC_SERVE_RECORDS_LOG_H
+#define EFFC_TOOLS_EFFC_SERVE_RECORDS_LOG_H
 
 #include <chrono>
 #include <cstdint>
@@ -31,4 +31,4 @@ private:
 
 } // namespace effc::serve
 
-#endif // EFFC_TOOLS_EFFC_SERVE_LOG_H
+#endif // EFFC_TOOLS_EFFC_SERVE_RECORDS_LOG_H

@@ -1,6 +1,6 @@
 //===- ApiError.h - What a client is told when a request fails ------------===//
-#ifndef EFFC_TOOLS_EFFC_SERVE_API_APIERROR_H
-#define EFFC_TOOLS_EFFC_SERVE_API_APIERROR_H
+#ifndef EFFC_TOOLS_EFFC_SERVE_WIRE_APIERROR_H
+#define EFFC_TOOLS_EFFC_SERVE_WIRE_APIERROR_H
 
 #include "tools/effc-serve/http/Message.h"
 
@@ -33,4 +33,4 @@ public:
 
 } // namespace effc::serve
 
-#endif // EFFC_TOOLS_EFFC_SERVE_API_APIERROR_H
+#endif // EFFC_TOOLS_EFFC_SERVE_WIRE_APIERROR_H

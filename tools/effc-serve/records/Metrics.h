@@ -4,13 +4,13 @@
 // Kept and read on the thread of the loop.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_TOOLS_EFFC_SERVE_METRICS_H
-#define EFFC_TOOLS_EFFC_SERVE_METRICS_H
+#ifndef EFFC_TOOLS_EFFC_SERVE_RECORDS_METRICS_H
+#define EFFC_TOOLS_EFFC_SERVE_RECORDS_METRICS_H
 
-#include "tools/effc-serve/Log.h"
 #include "tools/effc-serve/engine/ServedModel.h"
 #include "tools/effc-serve/engine/Sessions.h"
 #include "tools/effc-serve/http/HttpServer.h"
+#include "tools/effc-serve/records/Log.h"
 
 #include <array>
 #include <chrono>
@@ -54,4 +54,4 @@ std::string labelValue(std::string_view text);
 
 } // namespace effc::serve
 
-#endif // EFFC_TOOLS_EFFC_SERVE_METRICS_H
+#endif // EFFC_TOOLS_EFFC_SERVE_RECORDS_METRICS_H

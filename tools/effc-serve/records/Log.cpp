@@ -1,6 +1,6 @@
-#include "tools/effc-serve/Log.h"
+#include "tools/effc-serve/records/Log.h"
 
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/JsonText.h"
 #include "tools/terminal/SafeText.h"
 
 #include <cstdio>

@@ -7,8 +7,8 @@
 // for each controller; a system may have both.
 //
 //===----------------------------------------------------------------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_CONTROLGROUPS_H
-#define EFFC_RUNTIME_SRC_DEVICES_HOST_CONTROLGROUPS_H
+#ifndef EFFC_RUNTIME_SRC_SYSTEM_CONTROLGROUPS_H
+#define EFFC_RUNTIME_SRC_SYSTEM_CONTROLGROUPS_H
 
 #include <cstdint>
 #include <string>
@@ -31,4 +31,4 @@ GroupLimits readGroupLimits(const std::string &root = "");
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_HOST_CONTROLGROUPS_H
+#endif // EFFC_RUNTIME_SRC_SYSTEM_CONTROLGROUPS_H

@@ -1,10 +1,10 @@
 // How matrices of weights are to be stored: what `--weights-type` says.
-#ifndef EFFC_FRONTEND_WEIGHTTYPES_H
-#define EFFC_FRONTEND_WEIGHTTYPES_H
+#ifndef EFFC_FRONTEND_WEIGHTS_WEIGHTTYPES_H
+#define EFFC_FRONTEND_WEIGHTS_WEIGHTTYPES_H
 
 #include "dialects/seq/Seq.h"
-#include "frontend/WeightMixes.h"
 #include "frontend/checkpoint/ConfigReader.h"
+#include "frontend/weights/WeightMixes.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -59,4 +59,4 @@ private:
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_WEIGHTTYPES_H
+#endif // EFFC_FRONTEND_WEIGHTS_WEIGHTTYPES_H

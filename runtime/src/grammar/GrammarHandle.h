@@ -1,6 +1,6 @@
 //===- GrammarHandle.h - What the opaque types of grammar.h are -----------===//
-#ifndef EFFC_RUNTIME_SRC_CAPI_GRAMMARHANDLE_H
-#define EFFC_RUNTIME_SRC_CAPI_GRAMMARHANDLE_H
+#ifndef EFFC_RUNTIME_SRC_GRAMMAR_GRAMMARHANDLE_H
+#define EFFC_RUNTIME_SRC_GRAMMAR_GRAMMARHANDLE_H
 
 #include "runtime/src/grammar/Grammar.h"
 
@@ -13,4 +13,4 @@ struct effc_grammar_matcher {
   effc::rt::grammar::Matcher matcher;
 };
 
-#endif // EFFC_RUNTIME_SRC_CAPI_GRAMMARHANDLE_H
+#endif // EFFC_RUNTIME_SRC_GRAMMAR_GRAMMARHANDLE_H

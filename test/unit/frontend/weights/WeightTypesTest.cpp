@@ -1,6 +1,6 @@
 // Which matrix gets which storage. What mixes choose is written down here from
 // llama.cpp's src/llama-quant.cpp and from files that its tool has made.
-#include "frontend/WeightTypes.h"
+#include "frontend/weights/WeightTypes.h"
 
 #include "dialects/storage/Storage.h"
 #include "dialects/storage/StorageDialect.h"

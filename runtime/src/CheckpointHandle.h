@@ -1,6 +1,6 @@
 //===- CheckpointHandle.h - What effc_checkpoint_t is ---------------------===//
-#ifndef EFFC_RUNTIME_SRC_CAPI_CHECKPOINTHANDLE_H
-#define EFFC_RUNTIME_SRC_CAPI_CHECKPOINTHANDLE_H
+#ifndef EFFC_RUNTIME_SRC_CHECKPOINTHANDLE_H
+#define EFFC_RUNTIME_SRC_CHECKPOINTHANDLE_H
 
 #include "runtime/src/Model.h"
 #include "runtime/src/StateCopies.h"
@@ -16,4 +16,4 @@ struct effc_checkpoint {
   bool isNear = false;    // other bits may follow than without a cache
 };
 
-#endif // EFFC_RUNTIME_SRC_CAPI_CHECKPOINTHANDLE_H
+#endif // EFFC_RUNTIME_SRC_CHECKPOINTHANDLE_H

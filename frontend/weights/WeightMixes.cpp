@@ -1,7 +1,7 @@
 // Facts of llama.cpp's src/llama-quant.cpp (llama-cpp-python 0.3.36), under the names
 // that effc gives to weights. What it does for one size of one model alone (70 billion
 // parameters) and for kinds that effc does not have is left out.
-#include "frontend/WeightMixes.h"
+#include "frontend/weights/WeightMixes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,4 +1,4 @@
-#include "tools/effc-serve/api/JsonText.h"
+#include "tools/effc-serve/wire/JsonText.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- SystemMemory.h - What memory this process could have ---------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_SYSTEMMEMORY_H
-#define EFFC_RUNTIME_SRC_DEVICES_HOST_SYSTEMMEMORY_H
+#ifndef EFFC_RUNTIME_SRC_SYSTEM_SYSTEMMEMORY_H
+#define EFFC_RUNTIME_SRC_SYSTEM_SYSTEMMEMORY_H
 
 #include <cstdint>
 #include <string>
@@ -19,4 +19,4 @@ uint64_t memoryLeft();
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_HOST_SYSTEMMEMORY_H
+#endif // EFFC_RUNTIME_SRC_SYSTEM_SYSTEMMEMORY_H

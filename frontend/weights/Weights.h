@@ -1,6 +1,6 @@
 // Where a `seq.weight` meets the tensor of the checkpoint that it names.
-#ifndef EFFC_FRONTEND_WEIGHTS_H
-#define EFFC_FRONTEND_WEIGHTS_H
+#ifndef EFFC_FRONTEND_WEIGHTS_WEIGHTS_H
+#define EFFC_FRONTEND_WEIGHTS_WEIGHTS_H
 
 #include "dialects/seq/Seq.h"
 #include "frontend/checkpoint/Checkpoint.h"
@@ -32,4 +32,4 @@ llvm::Expected<GatheredWeight> gatherWeight(seq::WeightOp weight,
 
 } // namespace effc::frontend
 
-#endif // EFFC_FRONTEND_WEIGHTS_H
+#endif // EFFC_FRONTEND_WEIGHTS_WEIGHTS_H

@@ -1,6 +1,6 @@
 // Pieces of JSON that are written for every token.
-#ifndef EFFC_TOOLS_EFFC_SERVE_API_JSONTEXT_H
-#define EFFC_TOOLS_EFFC_SERVE_API_JSONTEXT_H
+#ifndef EFFC_TOOLS_EFFC_SERVE_WIRE_JSONTEXT_H
+#define EFFC_TOOLS_EFFC_SERVE_WIRE_JSONTEXT_H
 
 #include <cstdint>
 #include <string>
@@ -17,4 +17,4 @@ void appendNumber(std::string &out, uint64_t value);
 
 } // namespace effc::serve
 
-#endif // EFFC_TOOLS_EFFC_SERVE_API_JSONTEXT_H
+#endif // EFFC_TOOLS_EFFC_SERVE_WIRE_JSONTEXT_H

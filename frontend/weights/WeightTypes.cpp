@@ -1,4 +1,4 @@
-#include "frontend/WeightTypes.h"
+#include "frontend/weights/WeightTypes.h"
 
 #include "dialects/storage/Encoder.h"
 #include "dialects/storage/Formats.h"

@@ -1,6 +1,6 @@
 //===- FloatMode.h - The same arithmetic on every thread ------------------===//
-#ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
-#define EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
+#ifndef EFFC_RUNTIME_SRC_SYSTEM_FLOATMODE_H
+#define EFFC_RUNTIME_SRC_SYSTEM_FLOATMODE_H
 
 #include <cstdint>
 
@@ -46,4 +46,4 @@ private:
 
 } // namespace effc::rt
 
-#endif // EFFC_RUNTIME_SRC_DEVICES_HOST_FLOATMODE_H
+#endif // EFFC_RUNTIME_SRC_SYSTEM_FLOATMODE_H

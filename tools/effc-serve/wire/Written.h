@@ -1,6 +1,6 @@
 // What a choice says: its content, and in conversations reasoning and calls of tools.
-#ifndef EFFC_TOOLS_EFFC_SERVE_API_WRITTEN_H
-#define EFFC_TOOLS_EFFC_SERVE_API_WRITTEN_H
+#ifndef EFFC_TOOLS_EFFC_SERVE_WIRE_WRITTEN_H
+#define EFFC_TOOLS_EFFC_SERVE_WIRE_WRITTEN_H
 
 #include <cstdint>
 #include <string>
@@ -33,4 +33,4 @@ struct Written {
 
 } // namespace effc::serve
 
-#endif // EFFC_TOOLS_EFFC_SERVE_API_WRITTEN_H
+#endif // EFFC_TOOLS_EFFC_SERVE_WIRE_WRITTEN_H

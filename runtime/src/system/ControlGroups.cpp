@@ -1,4 +1,4 @@
-#include "runtime/src/devices/host/ControlGroups.h"
+#include "runtime/src/system/ControlGroups.h"
 
 #include <algorithm>
 #include <charconv>
