@@ -248,7 +248,7 @@ void Memory::store(const Place &place, Value row, Value column, Value vector,
   LLVM::MaskedStoreOp::create(b, loc, narrowed, to, mask, alignment);
 }
 
-// Runs of columns are whole blocks of digits: a tile's columns are (STORE3).
+// Runs of columns are whole blocks of digits: a tile's columns are (STORE2).
 void Memory::storeBlocks(const Place &place, Value row, Value column,
                          Value vector, int64_t digits) {
   storage::DigitsLayout layout{digits};

@@ -118,7 +118,7 @@ LogicalResult StoreOp::verify() {
            << element;
   if (storage::BlockType rows = storage.block();
       rows && (getColumns() ||
-               getTile().getType().columns() != rows.getElements())) // store4
+               getTile().getType().columns() != rows.getElements())) // store3
     return emitOpError("expects rows of ")
            << rows.getElements() << " bytes, but got a tile of "
            << getTile().getType().columns() << " columns";

@@ -223,7 +223,7 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[Me
     * (STORE1) Elements of the view have bytes of their own, are digits, or rows of
       bytes behind a scale (`storage::isRowOfBytes`).
     * (STORE2) Of digits the tile has whole blocks of 32, without a limit.
-    * (STORE4) Of rows of bytes the tile has as many columns, without a limit.
+    * (STORE3) Of rows of bytes the tile has as many columns, without a limit.
 
     Example:
 

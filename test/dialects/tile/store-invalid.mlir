@@ -35,7 +35,7 @@ func.func @load3_columns_apart(%x: !tile.view<?x24x64xf32, [3352, 64, 1]>, %a: !
 // -----
 
 !bytes = !storage.block<"int8_24_f32", elements = 24, bytes = 28, digits = [24], code = uint [8 at 32 [8]] bias -128, scale = [f32 [32 at 0 [0]]]>
-func.func @store4_columns(%x: !tile.view<?x24x!bytes, [24, 1]>, %a: !tile.tile<16x12xf32, operand>, %i: index) {
+func.func @store3_columns(%x: !tile.view<?x24x!bytes, [24, 1]>, %a: !tile.tile<16x12xf32, operand>, %i: index) {
   // expected-error @+1 {{expects rows of 24 bytes, but got a tile of 12 columns}}
   tile.store %a, %x[%i, %i] sizes [16, 12] : !tile.tile<16x12xf32, operand>, !tile.view<?x24x!bytes, [24, 1]>
   return

@@ -184,7 +184,7 @@ TEST_F(ModuleTextTest, ALongBodyIsRefused) {
            "  }\n  return\n}";
   };
   EXPECT_EQ(reading(step(512)), "success");
-  EXPECT_EQ(reading(step(513)),
+  EXPECT_EQ(reading(step(513)), // recurrence6
             "m.mlir:2:12: 'seq.recurrence' op expects a body of at most 512 "
             "ops, but got 513");
   auto kernel = [&](size_t ops) {
@@ -194,7 +194,7 @@ TEST_F(ModuleTextTest, ALongBodyIsRefused) {
            "    seq.yield %c0 : tensor<6xf32>\n  }\n  return\n}";
   };
   EXPECT_EQ(reading(kernel(512)), "success");
-  EXPECT_EQ(reading(kernel(513)),
+  EXPECT_EQ(reading(kernel(513)), // kernel4
             "m.mlir:2:8: 'seq.kernel' op expects a body of at most 512 ops, "
             "but got 513");
 }
