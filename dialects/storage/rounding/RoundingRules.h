@@ -1,6 +1,6 @@
 // The rules themselves: what each takes besides the numbers. Their sums are f32 in
 // the order of the elements, as in ggml-quants.c of llama.cpp (ggml 0.25), whose
-// function each names.
+// function each names; the expressions are that file's (MIT, see NOTICE).
 #ifndef EFFC_DIALECTS_STORAGE_ROUNDING_ROUNDINGRULES_H
 #define EFFC_DIALECTS_STORAGE_ROUNDING_ROUNDINGRULES_H
 
