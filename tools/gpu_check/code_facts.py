@@ -4,7 +4,8 @@ import pathlib
 
 from .console import Failure, run
 
-# Chips whose warp groups multiply together, by operands that are copied in boxes: code that no other chip has.
+# Chips whose warp groups multiply together, by operands that are copied in boxes: code that no other chip has. A test
+# holds them to compiler/Target.h.
 WARP_GROUPS = ("sm_90a",)
 # Of what is compared with known numbers on such a chip, at least so many files have each.
 LEAST = {"tma": 2, "exact wgmma": 1, "rounded wgmma": 1}

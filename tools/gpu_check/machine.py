@@ -16,7 +16,8 @@ CHIPS = {"a100": (2.039e12, 312e12, "data sheet, 80 GB SXM"), "h100": (3.35e12, 
          "h200": (4.3e12, 790e12, "measured on one, SXM")}
 # What drivers call these, and no other: an H100 on a PCIe card moves less.
 NAMES = {"NVIDIA A100-SXM4-80GB": "a100", "NVIDIA H100 80GB HBM3": "h100", "NVIDIA H200": "h200"}
-# What plays the code for a chip, the newest last; and the chip that `effc inspect` takes for it.
+# What plays the code for a chip, the newest last: of the targets of compiler/Target.cpp those that are simulated, to which a test holds
+# them; and the chip that `effc inspect` takes for it.
 SIMULATED = {"sm_80": "sim:80", "sm_90a": "sim:90"}
 PLAYED = {"sim:80": "a100", "sim:90": "h200"}
 

@@ -6,7 +6,7 @@ import shutil
 import tarfile
 import tempfile
 
-from . import code_facts, gather, kernel_cases, models, peer_wheels, programs, shapes
+from . import code_facts, gather, kernel_cases, machine, models, peer_wheels, programs, shapes
 from .console import Failure, folder_bytes, run, say
 from .cores import usable_cores
 
@@ -32,7 +32,7 @@ class Compiler:
 
 def targets_for(chips: list[str], simulated: bool) -> list[str]:
     """The chips, and what plays them where no GPU is: the host, and each chip's simulated twin."""
-    twins = {"sm_80": "sim_80", "sm_90a": "sim_90a"}
+    twins = {chip: chip.replace("sm_", "sim_") for chip in machine.SIMULATED}
     unknown = [chip for chip in chips if chip not in twins]
     if unknown:
         raise Failure(f"no such GPU target: {', '.join(unknown)}; there are {', '.join(twins)}")

@@ -87,7 +87,8 @@ static std::vector<CudaChoice> choicesOf(const artifact::Program &program,
   return found;
 }
 
-/// What to compile for: "sm_86".
+/// What to compile for: "sm_86". Targets of the compiler, to which
+/// test/unit/compiler/GpuTargetsTest.cpp holds them.
 static std::string targetFor(const CudaChip &chip) {
   if (chip.major == 9 && chip.minor == 0)
     return "sm_90a";
