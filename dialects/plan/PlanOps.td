@@ -30,7 +30,7 @@ def Plan_MemoryType : TypeDef<Plan_Dialect, "Memory"> {
   let mnemonic = "memory";
   let summary = "A place in memory, known before any call";
   let description = [{
-    An address that the runtime forms once per entry or call: a piece of the
+    An address that the runtime forms once per entry or call: a part of the
     arena, a weight, the states of all slots, a table of the call.
 
     Example: `!plan.memory`

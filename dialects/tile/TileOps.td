@@ -401,7 +401,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     (`rounded` `to` $rounded_to^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
   }];
   let extraClassDeclaration = [{
-    /// Whether A could be held as sums are, by threads that then have whole pieces
+    /// Whether A could be held as sums are, by threads that then have whole fragments
     /// of it: rows that are contracted, a multiple of 16 columns.
     bool canTakeHeldRows();
     /// Whether an A that lies so is taken from the registers that hold it.
