@@ -1,5 +1,7 @@
 #include "codegen/artifact/NonFinite.h"
 
+#include "dialects/storage/DenseKind.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -115,9 +117,13 @@ private:
       return 0x7f; // the one NaN
     case storage::FieldKind::E5M2:
       return 0x7c;
-    default:
+    case storage::FieldKind::Single:
       return 0x70000000;
+    case storage::FieldKind::Unsigned:
+    case storage::FieldKind::Signed:
+      break;
     }
+    llvm_unreachable("integers have no exponents");
   }
 
   // Such a field is whole bytes (FIELD2, STORED3).
@@ -159,12 +165,18 @@ static std::optional<NonFinite> findInBlocks(const SourceTensor &tensor) {
 
 std::optional<NonFinite>
 effc::codegen::findNonFinite(const SourceTensor &tensor) {
-  mlir::Type element = tensor.storage.type();
-  if (element.isF32())
+  if (tensor.storage.block())
+    return findInBlocks(tensor);
+  switch (storage::getDenseKind(tensor.storage.type())) {
+  case storage::DenseKind::F32:
     return findIn<uint32_t>(tensor, {0x7f800000, 0x007fffff, 0x80000000});
-  if (element.isBF16())
+  case storage::DenseKind::BF16:
     return findIn<uint16_t>(tensor, {0x7f80, 0x007f, 0x8000});
-  if (element.isF16())
+  case storage::DenseKind::F16:
     return findIn<uint16_t>(tensor, {0x7c00, 0x03ff, 0x8000});
-  return findInBlocks(tensor);
+  case storage::DenseKind::I32:
+  case storage::DenseKind::I64:
+    return std::nullopt;
+  }
+  llvm_unreachable("every kind is listed");
 }

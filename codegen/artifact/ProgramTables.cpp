@@ -8,6 +8,7 @@
 #include "dialects/plan/SegmentRecord.h"
 #include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/DenseKind.h"
 #include "llvm/ADT/StringMap.h"
 
 #define XXH_INLINE_ALL
@@ -396,14 +397,21 @@ Expected<std::vector<CodeImage>> ProgramTables::fill() {
 } // namespace
 
 ElementType effc::codegen::elementTypeOf(mlir::Type type) {
-  storage::Storage storage = storage::Storage::get(type);
-  if (!storage.isDense())
+  if (!storage::Storage::get(type).isDense())
     return ElementType::Blocks;
-  if (storage.isInteger())
-    return type.isInteger(32) ? ElementType::I32 : ElementType::I64;
-  if (storage.isF32())
+  switch (storage::getDenseKind(type)) {
+  case storage::DenseKind::F32:
     return ElementType::F32;
-  return type.isBF16() ? ElementType::BF16 : ElementType::F16;
+  case storage::DenseKind::BF16:
+    return ElementType::BF16;
+  case storage::DenseKind::F16:
+    return ElementType::F16;
+  case storage::DenseKind::I32:
+    return ElementType::I32;
+  case storage::DenseKind::I64:
+    return ElementType::I64;
+  }
+  llvm_unreachable("every kind is listed");
 }
 
 Expected<std::vector<CodeImage>>

@@ -2,6 +2,7 @@
 #include "codegen/artifact/WeightRows.h"
 
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/storage/DenseKind.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -198,11 +199,11 @@ Error WeightRows::refuse(uint64_t row, uint64_t column) const {
     return formatv("at row {0}, column {1}", row, column).str();
   };
   if (!storage.block())
-    return createStringError("tensor '%s' has the element %g %s, which is "
-                             "beyond %s's largest number, %g",
-                             name.c_str(), double(numbers[column]),
-                             at(column).c_str(), kind.c_str(),
-                             storage.type().isF16() ? 65504 : 0x1.fep127);
+    return createStringError(
+        "tensor '%s' has the element %g %s, which is "
+        "beyond %s's largest number, %g",
+        name.c_str(), double(numbers[column]), at(column).c_str(), kind.c_str(),
+        storage::largestOf(storage::getDenseKind(storage.type())));
   for (uint64_t i = column; i < column + storage.blockElements(); ++i)
     if (!std::isfinite(numbers[i]))
       return createStringError("tensor '%s' has the element %g %s, and blocks "

@@ -1,6 +1,9 @@
 // Bits <-> f32, and places of elements.
 #include "codegen/storage/StoredElements.h"
 
+#include "dialects/storage/DenseKind.h"
+#include "dialects/storage/NearestBF16.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -25,9 +28,16 @@ static Value constant(OpBuilder &b, Location loc, Type type, int64_t value) {
 
 // Whether elements of a dense storage are moved as bits and converted.
 static bool isNarrow(Type element) {
-  storage::Storage storage = storage::Storage::get(element);
-  assert(storage.isDense() && "elements of blocks are not moved one by one");
-  return !storage.isInteger() && !storage.isF32();
+  switch (storage::getDenseKind(element)) {
+  case storage::DenseKind::BF16:
+  case storage::DenseKind::F16:
+    return true;
+  case storage::DenseKind::F32:
+  case storage::DenseKind::I32:
+  case storage::DenseKind::I64:
+    return false;
+  }
+  llvm_unreachable("every kind is listed");
 }
 
 Type stored::storedType(Type element, int64_t lanes) {
@@ -37,50 +47,77 @@ Type stored::storedType(Type element, int64_t lanes) {
   return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
 }
 
-// bf16 is the upper half of an f32; f16 goes through the conversion unit.
-Value stored::widen(OpBuilder &b, Location loc, Value stored, Type element) {
-  if (!isNarrow(element))
-    return stored;
-  Type wide = like(stored.getType(), b.getF32Type());
-  if (element.isF16()) {
-    Value half = arith::BitcastOp::create(
-        b, loc, like(stored.getType(), element), stored);
-    return arith::ExtFOp::create(b, loc, wide, half);
-  }
+// bf16 is the upper half of an f32.
+static Value widenBF16(OpBuilder &b, Location loc, Value stored) {
   Type words = like(stored.getType(), b.getI32Type());
   Value bits = arith::ExtUIOp::create(b, loc, words, stored);
   bits = arith::ShLIOp::create(b, loc, bits, constant(b, loc, words, 16));
-  return arith::BitcastOp::create(b, loc, wide, bits);
+  return arith::BitcastOp::create(b, loc,
+                                  like(stored.getType(), b.getF32Type()), bits);
 }
 
-// To nearest even by integer arithmetic; a NaN keeps its quiet bit.
+// f16 goes through the conversion unit.
+static Value widenF16(OpBuilder &b, Location loc, Value stored) {
+  Value half = arith::BitcastOp::create(
+      b, loc, like(stored.getType(), b.getF16Type()), stored);
+  return arith::ExtFOp::create(b, loc, like(stored.getType(), b.getF32Type()),
+                               half);
+}
+
+Value stored::widen(OpBuilder &b, Location loc, Value stored, Type element) {
+  switch (storage::getDenseKind(element)) {
+  case storage::DenseKind::F32:
+  case storage::DenseKind::I32:
+  case storage::DenseKind::I64:
+    return stored;
+  case storage::DenseKind::BF16:
+    return widenBF16(b, loc, stored);
+  case storage::DenseKind::F16:
+    return widenF16(b, loc, stored);
+  }
+  llvm_unreachable("every kind is listed");
+}
+
+// By integer arithmetic; a NaN keeps its quiet bit.
 static Value roundToBF16(OpBuilder &b, Location loc, Value value) {
   Type words = like(value.getType(), b.getI32Type());
   auto splat = [&](int64_t bits) { return constant(b, loc, words, bits); };
   Value bits = arith::BitcastOp::create(b, loc, words, value);
-  Value upper = arith::ShRUIOp::create(b, loc, bits, splat(16));
-  Value odd = arith::AndIOp::create(b, loc, upper, splat(1));
-  Value rounded = arith::AddIOp::create(b, loc, bits, splat(0x7fff));
-  rounded = arith::AddIOp::create(b, loc, rounded, odd);
+  Value rounded =
+      storage::nearestBF16<arith::AddIOp, arith::AndIOp, arith::ShRUIOp>(
+          b, loc, bits, splat);
   rounded = arith::ShRUIOp::create(b, loc, rounded, splat(16));
   Value isNan =
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
+  Value upper = arith::ShRUIOp::create(b, loc, bits, splat(16));
   Value quiet = arith::OrIOp::create(b, loc, upper, splat(0x40));
   Value chosen = arith::SelectOp::create(b, loc, isNan, quiet, rounded);
   return arith::TruncIOp::create(b, loc, like(value.getType(), b.getI16Type()),
                                  chosen);
 }
 
-Value stored::narrow(OpBuilder &b, Location loc, Value value, Type element,
-                     Rounding rounding) {
-  if (!isNarrow(element))
-    return value;
-  if (element.isBF16() && rounding == Rounding::Arithmetic)
-    return roundToBF16(b, loc, value);
+// By the target's instruction.
+static Value truncate(OpBuilder &b, Location loc, Value value, Type element) {
   Value rounded =
       arith::TruncFOp::create(b, loc, like(value.getType(), element), value);
-  return arith::BitcastOp::create(b, loc, like(value.getType(), b.getI16Type()),
-                                  rounded);
+  return arith::BitcastOp::create(
+      b, loc, like(value.getType(), storedType(element, /*lanes=*/1)), rounded);
+}
+
+Value stored::narrow(OpBuilder &b, Location loc, Value value, Type element,
+                     Rounding rounding) {
+  switch (storage::getDenseKind(element)) {
+  case storage::DenseKind::F32:
+  case storage::DenseKind::I32:
+  case storage::DenseKind::I64:
+    return value;
+  case storage::DenseKind::BF16:
+    return rounding == Rounding::Arithmetic ? roundToBF16(b, loc, value)
+                                            : truncate(b, loc, value, element);
+  case storage::DenseKind::F16:
+    return truncate(b, loc, value, element);
+  }
+  llvm_unreachable("every kind is listed");
 }
 
 ElementPlace stored::firstPlace(OpBuilder &b, Location loc, Value address,

@@ -2,6 +2,7 @@
 
 #include "dialects/storage/BlockDecoder.h"
 #include "dialects/storage/BlockNumbers.h"
+#include "dialects/storage/DenseKind.h"
 #include "dialects/storage/Digits.h"
 #include "dialects/storage/Panels.h"
 #include "runtime/abi/NarrowFloats.h"
@@ -19,9 +20,7 @@ using namespace effc::storage;
 
 std::optional<Storage> Storage::of(mlir::Type element) {
   if (element &&
-      (element.isF32() || element.isBF16() || element.isF16() ||
-       element.isSignlessInteger(32) || element.isSignlessInteger(64) ||
-       isa<BlockType, PanelType, DigitsType>(element)))
+      (denseKindOf(element) || isa<BlockType, PanelType, DigitsType>(element)))
     return Storage(element);
   return std::nullopt;
 }
@@ -41,9 +40,7 @@ llvm::StringRef Storage::name() const {
     return type.getRows().getName();
   if (digits())
     return "digits";
-  if (element.isInteger())
-    return element.isInteger(32) ? "i32" : "i64";
-  return element.isF32() ? "f32" : element.isBF16() ? "bf16" : "f16";
+  return nameOf(getDenseKind(element));
 }
 
 mlir::Type Storage::denseType() const {
@@ -67,7 +64,7 @@ int64_t Storage::blockBytes() const {
     return PanelLayout::of(type.getRows()).bytes;
   if (DigitsType type = digits())
     return DigitsLayout{type.getCount()}.bytes();
-  return element.getIntOrFloatBitWidth() / 8;
+  return bytesOf(getDenseKind(element));
 }
 
 int64_t Storage::bytes(int64_t elements) const {
@@ -86,6 +83,13 @@ int64_t Storage::paddedElements(int64_t elements, int64_t alignment) const {
   return llvm::alignTo(elements, alignment / blockBytes());
 }
 
+template <typename T>
+static T read(llvm::ArrayRef<uint8_t> bytes, uint64_t index) {
+  T value;
+  std::memcpy(&value, bytes.data() + index * sizeof value, sizeof value);
+  return value;
+}
+
 float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
   if (BlockType type = block()) {
     uint64_t each = type.getElements();
@@ -100,14 +104,18 @@ float Storage::number(llvm::ArrayRef<uint8_t> bytes, uint64_t index) const {
                           bytes.slice(index / each * size, size),
                           int64_t(index % each));
   }
-  if (element.isF32()) {
-    float value;
-    std::memcpy(&value, bytes.data() + index * 4, 4);
-    return value;
+  switch (getDenseKind(element)) {
+  case DenseKind::F32:
+    return read<float>(bytes, index);
+  case DenseKind::BF16:
+    return rt::fromBF16(read<uint16_t>(bytes, index));
+  case DenseKind::F16:
+    return rt::fromF16(read<uint16_t>(bytes, index));
+  case DenseKind::I32:
+  case DenseKind::I64:
+    break;
   }
-  uint16_t bits;
-  std::memcpy(&bits, bytes.data() + index * 2, 2);
-  return element.isBF16() ? rt::fromBF16(bits) : rt::fromF16(bits);
+  llvm::report_fatal_error("integers are not read as f32");
 }
 
 void Storage::readNumbers(llvm::ArrayRef<uint8_t> bytes,

@@ -2,6 +2,8 @@
 #include "passes/seq_to_tile/ScalarCode.h"
 
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/DenseKind.h"
+#include "dialects/storage/NearestBF16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -19,24 +21,37 @@ static Value logisticDenominator(OpBuilder &b, Location loc, Value x) {
   return arith::AddFOp::create(b, loc, constant(b, loc, 1.0), decayed);
 }
 
-// bf16 by integers: not every target has it as a type of registers.
-Value effc::emitRounded(OpBuilder &b, Location loc, Value x, Type stored) {
-  if (stored.isF16()) {
-    Value half = arith::TruncFOp::create(b, loc, stored, x);
-    return arith::ExtFOp::create(b, loc, x.getType(), half);
-  }
-  auto word = [&](int64_t value) -> Value {
-    return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value));
+// By integers: not every target has bf16 as a type of registers.
+static Value emitRoundedToBF16(OpBuilder &b, Location loc, Value x) {
+  auto word = [&](uint32_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
   };
   Value bits = arith::BitcastOp::create(b, loc, b.getI32Type(), x);
-  Value odd = arith::AndIOp::create(
-      b, loc, arith::ShRUIOp::create(b, loc, bits, word(16)), word(1));
-  Value rounded = arith::AddIOp::create(
-      b, loc, arith::AddIOp::create(b, loc, bits, word(0x7fff)), odd);
-  rounded = arith::AndIOp::create(b, loc, rounded, word(~int64_t(0xffff)));
+  Value rounded =
+      storage::nearestBF16<arith::AddIOp, arith::AndIOp, arith::ShRUIOp>(
+          b, loc, bits, word);
+  rounded = arith::AndIOp::create(b, loc, rounded, word(0xffff0000));
   Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x, x);
   return arith::SelectOp::create(
       b, loc, isNaN, x, arith::BitcastOp::create(b, loc, x.getType(), rounded));
+}
+
+Value effc::emitRounded(OpBuilder &b, Location loc, Value x, Type stored) {
+  switch (storage::getDenseKind(stored)) {
+  case storage::DenseKind::F32:
+    return x;
+  case storage::DenseKind::BF16:
+    return emitRoundedToBF16(b, loc, x);
+  case storage::DenseKind::F16: {
+    Value half = arith::TruncFOp::create(b, loc, stored, x);
+    return arith::ExtFOp::create(b, loc, x.getType(), half);
+  }
+  case storage::DenseKind::I32:
+  case storage::DenseKind::I64:
+    break;
+  }
+  llvm::report_fatal_error("numbers are not rounded to integers");
 }
 
 Value effc::emitSilu(OpBuilder &b, Location loc, Value x) {

@@ -11,7 +11,8 @@ namespace effc {
 mlir::Value emitScalarCode(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Operation *op, mlir::ValueRange elements);
 
-/// x rounded to the nearest `stored`, bf16 or f16, ties to even; a NaN stays one.
+/// x rounded to the nearest `stored`, f32, bf16 or f16, ties to even; a NaN stays one.
+/// Ends the program for another type.
 mlir::Value emitRounded(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value x, mlir::Type stored);
 

@@ -55,6 +55,12 @@ TEST(NonFinite, KnowsTheTypes) {
   EXPECT_EQ(find(f16(), {4}, elements)->place, "[3]");
 }
 
+// 0x7f800000 is f32's infinity and an integer among others.
+TEST(NonFinite, FindsNoneAmongIntegers) {
+  std::vector<int32_t> words = {0, 0x7f800000, -1};
+  EXPECT_FALSE(find(mlir::IntegerType::get(&context(), 32), {3}, words));
+}
+
 // Scales of blocks make numbers infinite or none; large codes and large scales that
 // stay finite do not.
 TEST(NonFinite, LooksAtTheScalesOfBlocks) {
