@@ -4,6 +4,7 @@
 #include "codegen/nvptx/ThreadMemory.h"
 #include "codegen/nvptx/ThreadShared.h"
 #include "codegen/storage/StoredElements.h"
+#include "dialects/storage/DenseKind.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -20,7 +21,18 @@ namespace effc::nvptx {
 static constexpr int64_t kMatrix = 8;
 
 size_t FragmentOperand::parts() const {
-  return element.isBF16() ? 1 : element.isF16() ? 2 : kMostParts;
+  switch (storage::getDenseKind(element)) {
+  case storage::DenseKind::BF16:
+    return 1;
+  case storage::DenseKind::F16:
+    return 2;
+  case storage::DenseKind::F32:
+    return kMostParts;
+  case storage::DenseKind::I32:
+  case storage::DenseKind::I64:
+    break;
+  }
+  llvm::report_fatal_error("no product of a warp takes integers");
 }
 
 Type FragmentOperand::piece() const {

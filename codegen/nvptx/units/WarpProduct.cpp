@@ -32,10 +32,17 @@ namespace effc::nvptx {
 
 static constexpr int64_t kTf32Depth = 8;
 
+// By types and not by kinds of storage: tf32 is none (isRoundedType).
 static NVVM::MMATypes mmaTypeOf(Type type) {
-  return type.isTF32()  ? NVVM::MMATypes::tf32
-         : type.isF16() ? NVVM::MMATypes::f16
-                        : NVVM::MMATypes::bf16;
+  if (type.isTF32())
+    return NVVM::MMATypes::tf32;
+  if (type.isF16())
+    return NVVM::MMATypes::f16;
+  if (type.isBF16())
+    return NVVM::MMATypes::bf16;
+  std::string text;
+  llvm::raw_string_ostream(text) << "no product of a warp takes " << type;
+  llvm::report_fatal_error(llvm::StringRef(text));
 }
 
 // sums += A B for one piece, of operands such as `operand`; `places` are its

@@ -51,6 +51,14 @@ Value GroupProducts::sumsOf(tile::WarpGroupDotOp op, RewriteState &s) {
   return sums ? sums : s.arrayOf(op.getAcc());
 }
 
+static std::optional<rt::SimMma> typeOf(Type element) {
+  if (element.isBF16())
+    return rt::SimMma::M16N8K16Bf16;
+  if (element.isF16())
+    return rt::SimMma::M16N8K16F16;
+  return std::nullopt;
+}
+
 LogicalResult GroupProducts::rewrite(tile::WarpGroupDotOp op, RewriteState &s) {
   Value sums = sumsOf(op, s);
   if (!sums)
@@ -58,10 +66,11 @@ LogicalResult GroupProducts::rewrite(tile::WarpGroupDotOp op, RewriteState &s) {
                         "all together");
   for (auto [i, sum] : llvm::enumerate(op.getSums()))
     underWay[sum] = {sums, i};
-  rt::SimMma type = op.getElement().isF16() ? rt::SimMma::M16N8K16F16
-                                            : rt::SimMma::M16N8K16Bf16;
+  std::optional<rt::SimMma> type = typeOf(op.getElement());
+  if (!type)
+    return op.emitError("the simulator knows products of bf16 and f16 only");
   uint32_t how =
-      static_cast<uint32_t>(type) | (op.getAcross() ? rt::kSimAcross : 0);
+      static_cast<uint32_t>(*type) | (op.getAcross() ? rt::kSimAcross : 0);
   Value a = s.arrayOf(op.getA());
   fragments->passOrigins(op, s);
   s.call(EFFC_SIM_CALL(multiplyGroup), {},
