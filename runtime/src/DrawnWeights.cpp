@@ -1,15 +1,14 @@
 #include "runtime/src/DrawnWeights.h"
 
+#include "runtime/src/ModelChecks.h"
+
 #include <cstring>
+#include <optional>
 
 using namespace effc;
 using namespace effc::rt;
 
 static constexpr uint64_t kAlignment = 64;
-
-uint64_t rt::drawnBytes(const artifact::Weight &weight) {
-  return (weight.size() + kAlignment - 1) / kAlignment * kAlignment;
-}
 
 /// SplitMix64.
 static uint64_t next(uint64_t &state) {
@@ -27,15 +26,30 @@ struct Bits {
 };
 } // namespace
 
-static Bits bitsOf(artifact::ElementType type) {
+/// None for types without such numbers, and for blocks, whose storage says it.
+static std::optional<Bits> bitsOf(artifact::ElementType type) {
   switch (type) {
+  case artifact::ElementType::F32:
+    return Bits{4, 0x80FFFFFF80FFFFFFu, 0x3C0000003C000000u};
   case artifact::ElementType::BF16:
-    return {2, 0x80FF80FF80FF80FFu, 0x3C003C003C003C00u};
+    return Bits{2, 0x80FF80FF80FF80FFu, 0x3C003C003C003C00u};
   case artifact::ElementType::F16:
-    return {2, 0x87FF87FF87FF87FFu, 0x2000200020002000u};
-  default:
-    return {4, 0x80FFFFFF80FFFFFFu, 0x3C0000003C000000u};
+    return Bits{2, 0x87FF87FF87FF87FFu, 0x2000200020002000u};
+  case artifact::ElementType::I32:
+  case artifact::ElementType::I64:
+  case artifact::ElementType::Blocks:
+    return std::nullopt;
   }
+  return std::nullopt;
+}
+
+Result<uint64_t> rt::drawnBytes(const artifact::Program &program,
+                                const artifact::Weight &weight) {
+  if (weight.type() != artifact::ElementType::Blocks && !bitsOf(weight.type()))
+    return badData("weight '", weight.name()->string_view(), "' is of ",
+                   typeName(program, weight),
+                   ", but only floating-point weights can be drawn");
+  return (weight.size() + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 /// Block after block, its bits drawn where the storage says so.
@@ -59,7 +73,7 @@ void rt::drawWeight(const artifact::Program &program,
   if (weight.type() == artifact::ElementType::Blocks)
     return drawBlocks(*program.storages()->Get(weight.storage() - 1),
                       weight.size(), state, out);
-  Bits bits = bitsOf(weight.type());
+  Bits bits = bitsOf(weight.type()).value();
   bool isVector = weight.shape()->size() < 2;
   uint64_t rows = isVector ? 1 : weight.shape()->Get(0);
   uint64_t elements = 1;

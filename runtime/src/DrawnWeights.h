@@ -8,15 +8,19 @@
 #define EFFC_RUNTIME_SRC_DRAWNWEIGHTS_H
 
 #include "runtime/schema/program_generated.h"
+#include "runtime/src/Error.h"
 
 #include <cstdint>
 
 namespace effc::rt {
 
-/// What a weight takes in memory, so that the next one is aligned as well.
-uint64_t drawnBytes(const artifact::Weight &weight);
+/// What a weight takes in memory, so that the next one is aligned as well. Fails, by
+/// the weight's name, where its type has no such numbers.
+Result<uint64_t> drawnBytes(const artifact::Program &program,
+                            const artifact::Weight &weight);
 
 /// Fills a weight's rows as a file has them; what pads them is 0, as `out` is.
+/// drawnBytes() has given a size.
 void drawWeight(const artifact::Program &program,
                 const artifact::Weight &weight, uint64_t seed, uint8_t *out);
 

@@ -291,8 +291,12 @@ Check Model::compareWeightFiles() const {
 
 Check Model::drawWeights(uint64_t seed) {
   uint64_t bytes = 0;
-  for (const artifact::Weight *weight : *root->weights())
-    bytes += drawnBytes(*weight);
+  for (const artifact::Weight *weight : *root->weights()) {
+    Result<uint64_t> each = drawnBytes(*root, *weight);
+    if (!each)
+      return each.error();
+    bytes += *each;
+  }
   Result<Mapping> memory = Mapping::anonymous(bytes, "weights");
   if (!memory)
     return memory.error();
@@ -301,7 +305,7 @@ Check Model::drawWeights(uint64_t seed) {
   for (const artifact::Weight *weight : *root->weights()) {
     drawWeight(*root, *weight, seed++, at);
     weightStarts.push_back(at);
-    at += drawnBytes(*weight);
+    at += *drawnBytes(*root, *weight);
   }
   weightsThere = true;
   return {};

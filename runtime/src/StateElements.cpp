@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <vector>
@@ -17,8 +18,17 @@ static constexpr size_t kScaleBytes = 4;
 static constexpr float kMostOfByte = 127;
 
 static bool isFloat(ElementType type) {
-  return type == ElementType::F32 || type == ElementType::BF16 ||
-         type == ElementType::F16 || type == ElementType::Blocks;
+  switch (type) {
+  case ElementType::F32:
+  case ElementType::BF16:
+  case ElementType::F16:
+  case ElementType::Blocks:
+    return true;
+  case ElementType::I32:
+  case ElementType::I64:
+    return false;
+  }
+  return false;
 }
 
 bool rt::isStateType(ElementType type) {
@@ -40,28 +50,52 @@ static float readScale(const uint8_t *in) {
   return value;
 }
 
-/// Element `index`, from the start of its rows.
-static float readFloat(ElementType type, const uint8_t *in, size_t index,
-                       size_t row) {
-  if (type == ElementType::Blocks) {
-    in += index / row * (kScaleBytes + row);
-    return readScale(in) * float(int(in[kScaleBytes + index % row]) - 128);
-  }
-  in += index * elementBytes(type);
-  if (type == ElementType::F32)
-    return readScale(in);
+static uint16_t readHalf(const uint8_t *in) {
   uint16_t bits;
   std::memcpy(&bits, in, sizeof bits);
-  return type == ElementType::BF16 ? fromBF16(bits) : fromF16(bits);
+  return bits;
 }
 
+/// Element `index`, from the start of its rows, of a type that isFloat() knows.
+static float readFloat(ElementType type, const uint8_t *in, size_t index,
+                       size_t row) {
+  switch (type) {
+  case ElementType::F32:
+    return readScale(in + index * sizeof(float));
+  case ElementType::BF16:
+    return fromBF16(readHalf(in + index * sizeof(uint16_t)));
+  case ElementType::F16:
+    return fromF16(readHalf(in + index * sizeof(uint16_t)));
+  case ElementType::Blocks:
+    in += index / row * (kScaleBytes + row);
+    return readScale(in) * float(int(in[kScaleBytes + index % row]) - 128);
+  case ElementType::I32:
+  case ElementType::I64:
+    break;
+  }
+  std::abort();
+}
+
+static void writeHalf(uint16_t bits, uint8_t *out) {
+  std::memcpy(out, &bits, sizeof bits);
+}
+
+/// Blocks are written row by row.
 static void writeFloat(ElementType type, float value, uint8_t *out) {
-  if (type == ElementType::F32) {
+  switch (type) {
+  case ElementType::F32:
     std::memcpy(out, &value, sizeof value);
     return;
+  case ElementType::BF16:
+    return writeHalf(toBF16(value), out);
+  case ElementType::F16:
+    return writeHalf(toF16(value), out);
+  case ElementType::Blocks:
+  case ElementType::I32:
+  case ElementType::I64:
+    break;
   }
-  uint16_t bits = type == ElementType::BF16 ? toBF16(value) : toF16(value);
-  std::memcpy(out, &bits, sizeof bits);
+  std::abort();
 }
 
 /// A row of Blocks, to the bit as kernels of the host write it

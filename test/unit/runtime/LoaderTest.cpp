@@ -276,6 +276,23 @@ TEST(Loader, DrawsWeightsWhereThereAreNone) {
   EXPECT_EQ(std::memcmp((*plain)->weight(0), (*drawn)->weight(0), 271 * 64), 0);
 }
 
+// Where a type has no numbers of that size, nothing stands in for it.
+TEST(Loader, DrawsNoIntegers) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.segments.erase(program.segments.begin() + 1);
+    program.weights[1]->type = artifact::ElementType::I32;
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  LoadOptions draw;
+  draw.drawSeed = 7;
+  auto model = Model::load(file.path(), draw);
+  ASSERT_FALSE(model);
+  EXPECT_NE(model.error().message.find(
+                "is of i32, but only floating-point weights can be drawn"),
+            std::string::npos);
+}
+
 TEST(Loader, ChecksWeightsOnDemand) {
   std::vector<uint8_t> bytes = makeToyArtifact();
   std::vector<uint8_t> weights(271 * 64);

@@ -1,5 +1,7 @@
 #include "runtime/src/devices/cuda/CudaBoxMaps.h"
 
+#include <cstdlib>
+
 using namespace effc;
 using namespace effc::rt;
 
@@ -9,9 +11,14 @@ static int mapTypeOf(artifact::ElementType type) {
     return cuda::kMapBF16;
   case artifact::ElementType::F16:
     return cuda::kMapF16;
-  default: // no others are loaded
+  case artifact::ElementType::F32:
     return cuda::kMapF32;
+  case artifact::ElementType::I32:
+  case artifact::ElementType::I64:
+  case artifact::ElementType::Blocks:
+    break;
   }
+  std::abort(); // checkBoxMap() has refused it
 }
 
 static cuda::Result encodeOne(const CudaDriver &driver,

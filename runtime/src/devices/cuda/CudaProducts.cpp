@@ -67,9 +67,14 @@ static int typeOf(artifact::ElementType type) {
     return cublas::kBF16;
   case artifact::ElementType::F16:
     return cublas::kF16;
-  default: // no others are loaded
+  case artifact::ElementType::F32:
     return cublas::kF32;
+  case artifact::ElementType::I32:
+  case artifact::ElementType::I64:
+  case artifact::ElementType::Blocks:
+    break;
   }
+  std::abort(); // checkEntries() has refused it
 }
 
 /// Makes the product's matrices known. The library's lie column after column:
