@@ -34,6 +34,18 @@ static constexpr size_t kSplits = 4;
 static constexpr size_t kFeedingChecks = kSplits + 7, kReferenceChecks = 1,
                         kCodeChecks = 2;
 
+/// What rounding a state may make of logits.
+static double feedingOf(const effc_state_info_t &state) {
+  for (auto [type, feeding] : {std::pair("f32", 0.0),
+                               {"bf16", kNarrowFeeding},
+                               {"f16", kHalfFeeding},
+                               {"int8", kByteFeeding}})
+    if (std::strcmp(state.type, type) == 0)
+      return feeding;
+  throw Failure(std::string("state '") + state.name + "' is of type " +
+                state.type + ", for which no tolerance is known");
+}
+
 Verification::Verification(VerifyOptions given,
                            std::function<void(uint64_t, uint64_t)> tell)
     : options(std::move(given)), progress(std::move(tell)),
@@ -48,14 +60,10 @@ Verification::Verification(VerifyOptions given,
   options.tokens = count;
   tokens = pickTokens(model.vocabularySize(), count, /*seed=*/1);
   for (const effc_state_info_t &state : model.states()) {
+    double feeding = feedingOf(state);
     bool isMatrix = std::strcmp(state.kind, "matrix") == 0;
-    (isMatrix ? narrowMatrices : narrowKeys) |=
-        std::strcmp(state.type, "f32") != 0;
-    for (auto [type, feeding] : {std::pair("bf16", kNarrowFeeding),
-                                 {"f16", kHalfFeeding},
-                                 {"int8", kByteFeeding}})
-      if (std::strcmp(state.type, type) == 0)
-        narrowFeeding = std::max(narrowFeeding, feeding);
+    (isMatrix ? narrowMatrices : narrowKeys) |= feeding > 0;
+    narrowFeeding = std::max(narrowFeeding, feeding);
   }
 }
 
