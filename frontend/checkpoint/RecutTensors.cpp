@@ -1,5 +1,7 @@
 #include "frontend/checkpoint/RecutTensors.h"
 
+#include "frontend/checkpoint/ElementBytes.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -55,21 +57,26 @@ void effc::frontend::recutTensors(Checkpoint &checkpoint,
   };
   if (!isAlike || llvm::ArrayRef(found) == rows || sum(found) != sum(rows))
     return;
-  uint64_t bytesOfRow = getBits(first.type.getElement()) / 8;
+  uint64_t elements = 1; // of a row
   for (uint64_t extent : inner)
-    bytesOfRow *= extent;
+    elements *= extent;
+  std::vector<uint64_t> cuts; // bytes before a tensor, and of all
+  for (uint64_t before = 0, i = 0; i <= rows.size(); ++i) {
+    auto cut = bytesOf(first.type.getElement(), before * elements);
+    if (!cut)
+      return;
+    cuts.push_back(*cut);
+    before += i < rows.size() ? rows[i] : 0;
+  }
   std::vector<std::vector<TensorEntry>> entries;
   for (const auto &file : checkpoint.getFiles())
     entries.emplace_back(file->getEntries());
-  uint64_t begin = 0;
-  for (auto [part, count] : llvm::zip_equal(parts, rows)) {
+  for (auto [i, part] : llvm::enumerate(parts))
     for (TensorEntry &entry : entries[part.file])
       if (entry.name == part.entry.name) {
-        entry.shape.front() = count;
-        entry.maker = std::make_shared<RecutTensor>(parts, begin * bytesOfRow,
-                                                    count * bytesOfRow);
+        entry.shape.front() = rows[i];
+        entry.maker = std::make_shared<RecutTensor>(parts, cuts[i],
+                                                    cuts[i + 1] - cuts[i]);
       }
-    begin += count;
-  }
   checkpoint.replaceTensors(std::move(entries));
 }

@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/TurnedMatrices.h"
 
+#include "frontend/checkpoint/ElementBytes.h"
 #include "frontend/checkpoint/Refusal.h"
 
 #include <cstring>
@@ -17,7 +18,7 @@ public:
     const TensorEntry &entry = parts.front().entry;
     uint64_t matrices = entry.shape[0], rows = entry.shape[1],
              columns = entry.shape[2],
-             each = getBits(entry.type.getElement()) / 8;
+             each = *bytesOf(entry.type.getElement(), 1);
     std::vector<uint8_t> turned(bytes.front().size());
     const uint8_t *from = bytes.front().data();
     for (uint64_t matrix = 0; matrix < matrices; ++matrix) {
@@ -45,6 +46,11 @@ llvm::Error effc::frontend::turnMatrices(Checkpoint &checkpoint,
         return refuse(file->getFile().getName() + ": expects tensor " +
                       quote(entry.name) + " of shape " + describeShape(shape) +
                       ", but got " + describeShape(entry.shape));
+      if (!bytesOf(entry.type.getElement(), 1))
+        return refuse(file->getFile().getName() + ": expects tensor " +
+                      quote(entry.name) +
+                      " of elements that are whole bytes, but got " +
+                      entry.type.getName());
       auto maker = std::make_shared<TurnedMatrices>(
           TensorMaker::Part{uint32_t(number), entry});
       entry.shape = {shape[0] * shape[2], shape[1]};

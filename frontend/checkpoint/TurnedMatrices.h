@@ -10,7 +10,8 @@ namespace effc::frontend {
 /// Has the checkpoint hold each tensor of `names`, which is [E, A, B], as the
 /// transposes of its matrices, one behind another: [E B, A]. Tensors that are not
 /// there, or of blocks, stay as they are. Nobody has read any yet. Fails, by the
-/// tensor's name and shape in the file, where a tensor is not of the `shape`.
+/// tensor's name, where a tensor is not of the `shape`, or has elements that are no
+/// whole bytes.
 llvm::Error turnMatrices(Checkpoint &checkpoint,
                          llvm::ArrayRef<std::string> names,
                          llvm::ArrayRef<uint64_t> shape);

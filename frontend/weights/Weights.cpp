@@ -1,5 +1,6 @@
 #include "frontend/weights/Weights.h"
 
+#include "dialects/storage/DenseKind.h"
 #include "dialects/storage/Formats.h"
 #include "frontend/checkpoint/Refusal.h"
 
@@ -40,7 +41,7 @@ static std::vector<uint64_t> withoutUnits(llvm::ArrayRef<uint64_t> shape) {
 static std::string listTypesWithBlocks() {
   std::string blocks;
   for (llvm::StringRef name : storage::formatNames())
-    if (name != "f32" && name != "bf16" && name != "f16")
+    if (!storage::denseKindNamed(name))
       blocks += (blocks.empty() ? "" : ", ") + name.upper();
   return "F32, BF16, F16 or blocks that are read (" + blocks + ")";
 }
