@@ -53,30 +53,33 @@ Fault LaunchWatch::add(GlobalWatch &block, uint32_t index) {
   auto isOther = [&](uint32_t other) {
     return other != kNone && other != index;
   };
-  block.words.forEach([&](uint64_t number, const GlobalWatch::Word &touched) {
-    Word &word = words.at(number);
-    for (int half = 0; half < 2; ++half) {
-      const GlobalWatch::Pair &mine = touched.pairs[half];
-      Pair &all = word.pairs[half];
-      auto meets = [&](const char *what, uint32_t other, const char *did) {
-        if (fault.empty())
-          fault = say(
-              what, reinterpret_cast<const void *>(number * 4 + half * 2),
+  auto meets = [&](uint64_t number, const char *what, uint32_t other,
+                   const char *did) {
+    if (fault.empty())
+      fault =
+          say(what, reinterpret_cast<const void *>(number * 2),
               ", a race: block ", other, " of the launch has ", did, " there");
-      };
-      if (mine.wroteAt) {
-        if (isOther(all.writer))
-          meets("writes at ", all.writer, "written");
-        else if (isOther(all.reader))
-          meets("writes at ", all.reader, "read");
-        all.writer = index;
-      }
-      if (mine.readAt) {
-        if (!mine.wroteAt && isOther(all.writer))
-          meets("reads at ", all.writer, "written");
-        all.reader = index;
-      }
+  };
+  auto join = [&](uint64_t number, const GlobalWatch::Pair &mine, Pair &all) {
+    if (mine.wroteAt) {
+      if (isOther(all.writer))
+        meets(number, "writes at ", all.writer, "written");
+      else if (isOther(all.reader))
+        meets(number, "writes at ", all.reader, "read");
+      all.writer = index;
     }
+    if (mine.readAt) {
+      if (!mine.wroteAt && isOther(all.writer))
+        meets(number, "reads at ", all.writer, "written");
+      all.reader = index;
+    }
+  };
+  block.words.forEachLine([&](uint64_t number, const auto &touched) {
+    auto &line = words.lineAt(number);
+    for (uint32_t i = 0; i < touched.size(); ++i)
+      for (uint32_t half = 0; half < 2; ++half)
+        join((number * touched.size() + i) * 2 + half, touched[i].pairs[half],
+             line[i].pairs[half]);
   });
   return fault;
 }

@@ -11,61 +11,74 @@
 
 #include "runtime/src/devices/sim/SharedMemory.h"
 
+#include <array>
 #include <cstdint>
 #include <mutex>
 #include <vector>
 
 namespace effc::rt {
 
-/// Entries by the number of four bytes of memory, forgotten all at once.
+/// Entries by the number of four bytes of memory, forgotten all at once. Those of
+/// a line of memory lie together, as blocks touch most of a line.
 template <typename Entry> class WatchTable {
 public:
+  static constexpr uint32_t kWords = 16;
+  using Line = std::array<Entry, kWords>;
+
   void clear() {
     used.clear();
+    last = nullptr;
     if (++generation == 0) {
       cells.assign(cells.size(), {});
       generation = 1;
     }
   }
   /// The entry of `word`, a new one if it has none.
-  Entry &at(uint64_t word) {
+  Entry &at(uint64_t word) { return lineAt(word / kWords)[word % kWords]; }
+  /// The entries from `number` kWords on.
+  Line &lineAt(uint64_t number) {
+    if (last && last->number == number)
+      return last->line;
     if (used.size() * 2 >= cells.size())
       grow();
-    Cell &cell = find(cells, word);
+    Cell &cell = find(cells, number);
     if (cell.generation != generation) {
-      cell = {word, generation, {}};
-      used.push_back(word);
+      cell = {number, generation, {}};
+      used.push_back(number);
     }
-    return cell.entry;
+    last = &cell;
+    return cell.line;
   }
-  template <typename Visit> void forEach(Visit visit) {
-    for (uint64_t word : used)
-      visit(word, find(cells, word).entry);
+  /// visit(number, line) of each line in which an entry was asked for.
+  template <typename Visit> void forEachLine(Visit visit) {
+    for (uint64_t number : used)
+      visit(number, find(cells, number).line);
   }
 
 private:
   struct Cell {
-    uint64_t word = 0;
+    uint64_t number = 0;
     uint32_t generation = 0;
-    Entry entry;
+    Line line;
   };
 
-  Cell &find(std::vector<Cell> &in, uint64_t word) {
+  Cell &find(std::vector<Cell> &in, uint64_t number) {
     size_t mask = in.size() - 1;
-    size_t place = (word * 0x9E3779B97F4A7C15u >> 20) & mask;
-    while (in[place].generation == generation && in[place].word != word)
+    size_t place = (number * 0x9E3779B97F4A7C15u >> 20) & mask;
+    while (in[place].generation == generation && in[place].number != number)
       place = (place + 1) & mask;
     return in[place];
   }
   void grow() {
-    std::vector<Cell> larger(cells.empty() ? 1024 : cells.size() * 4);
-    for (uint64_t word : used)
-      find(larger, word) = find(cells, word);
+    std::vector<Cell> larger(cells.empty() ? 64 : cells.size() * 4);
+    for (uint64_t number : used)
+      find(larger, number) = find(cells, number);
     cells = std::move(larger);
   }
 
   std::vector<Cell> cells; // a power of two of them
   std::vector<uint64_t> used;
+  Cell *last = nullptr; // which was asked for
   uint32_t generation = 1;
 };
 

@@ -17,28 +17,49 @@ static constexpr uint32_t kPieceBytes = SharedMemory::kPieceBytes;
 /// Of an H100, which alone has these products.
 static constexpr Adder kH100 = {16, 2};
 
+namespace {
+/// The product of A with some columns of B.
+struct Part {
+  float a[WarpGroupProduct::kRows][WarpGroupProduct::kDepth];
+  float b[WarpGroupProduct::kDepth][kSumsTogether];
+  float d[WarpGroupProduct::kRows][kSumsTogether];
+
+  [[gnu::always_inline]] inline void add() {
+    for (uint32_t row = 0; row < WarpGroupProduct::kRows; ++row)
+      addProducts<kH100>(a[row], b, WarpGroupProduct::kDepth, d[row]);
+  }
+};
+} // namespace
+
+static void addPlainly(Part &part) { part.add(); }
+EFFC_WIDE static void addWidely(Part &part) { part.add(); }
+
 void WarpGroupProduct::run() const {
   auto widen = type == SimMma::M16N8K16F16 ? fromHalf : fromBf16;
-  float w[kDepth][kMostColumns];
-  for (uint32_t column = 0; column < columns; ++column)
-    for (uint32_t k = 0; k < kDepth; ++k)
-      w[k][column] = widen(b[column][k]);
-  for (uint32_t row = 0; row < kRows; ++row) {
-    // Of a warp's 16 rows, a thread has one of the first eight and of the last.
-    uint32_t first = row / 16 * 32 + row % 8 * 4, half = row / 8 % 2;
-    float left[kDepth], sums[kMostColumns];
+  // Of a warp's 16 rows, a thread has one of the first eight and of the last.
+  auto threadOf = [](uint32_t row) { return row / 16 * 32 + row % 8 * 4; };
+  auto halfOf = [](uint32_t row) { return row / 8 % 2; };
+  Part part;
+  for (uint32_t row = 0; row < kRows; ++row)
     for (uint32_t k = 0; k < kDepth; ++k) {
-      uint32_t pair = a[first + k % 8 / 2][half + k / 8 * 2];
-      left[k] = widen(pair >> k % 2 * 16 & 0xFFFF);
+      uint32_t pair = a[threadOf(row) + k % 8 / 2][halfOf(row) + k / 8 * 2];
+      part.a[row][k] = widen(pair >> k % 2 * 16 & 0xFFFF);
     }
-    auto at = [&](uint32_t column) -> float & {
-      return d[first + column % 8 / 2][column / 8 * 4 + half * 2 + column % 2];
+  for (uint32_t first = 0; first < columns; first += kSumsTogether) {
+    auto sum = [&](uint32_t row, uint32_t column) -> float & {
+      return d[threadOf(row) + column / 2]
+              [first / 8 * 4 + halfOf(row) * 2 + column % 2];
     };
-    for (uint32_t column = 0; column < columns; ++column)
-      sums[column] = at(column);
-    addProducts<kH100>(left, w, kDepth, columns, sums);
-    for (uint32_t column = 0; column < columns; ++column)
-      at(column) = sums[column];
+    for (uint32_t column = 0; column < kSumsTogether; ++column) {
+      for (uint32_t k = 0; k < kDepth; ++k)
+        part.b[k][column] = widen(b[first + column][k]);
+      for (uint32_t row = 0; row < kRows; ++row)
+        part.d[row][column] = sum(row, column);
+    }
+    (hasWideVectors() ? addWidely : addPlainly)(part);
+    for (uint32_t row = 0; row < kRows; ++row)
+      for (uint32_t column = 0; column < kSumsTogether; ++column)
+        sum(row, column) = part.d[row][column];
   }
 }
 

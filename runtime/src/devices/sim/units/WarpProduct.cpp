@@ -10,7 +10,7 @@
 using namespace effc;
 using namespace effc::rt;
 
-static constexpr uint32_t kRows = 16, kColumns = 8, kMostSteps = 16;
+static constexpr uint32_t kRows = 16, kColumns = kSumsTogether, kMostSteps = 16;
 /// Of the chips that multiply so an A100 loses most.
 static constexpr Adder kA100 = {8, 1};
 
@@ -54,6 +54,23 @@ static void gatherHalves(const MmaLane *lanes, float (*widen)(uint32_t),
         });
 }
 
+[[gnu::always_inline]] static inline void multiplyTiles(Tiles &tiles,
+                                                        uint32_t steps) {
+  for (uint32_t row = 0; row < kRows; ++row) {
+    float sums[kColumns];
+    std::memcpy(sums, tiles.c[row], sizeof sums);
+    addProducts<kA100>(tiles.a[row], tiles.b, steps, sums);
+    std::memcpy(tiles.c[row], sums, sizeof sums);
+  }
+}
+
+static void multiplyPlainly(Tiles &tiles, uint32_t steps) {
+  multiplyTiles(tiles, steps);
+}
+EFFC_WIDE static void multiplyWidely(Tiles &tiles, uint32_t steps) {
+  multiplyTiles(tiles, steps);
+}
+
 void rt::multiply(SimMma type, const MmaLane *lanes) {
   Tiles tiles;
   uint32_t steps = type == SimMma::M16N8K8Tf32 ? 8 : 16;
@@ -71,12 +88,7 @@ void rt::multiply(SimMma type, const MmaLane *lanes) {
   for (uint32_t lane = 0; lane < 32; ++lane)
     for (uint32_t i = 0; i < 4; ++i)
       tiles.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] = lanes[lane].c[i];
-  for (uint32_t row = 0; row < kRows; ++row) {
-    float sums[kColumns];
-    std::memcpy(sums, tiles.c[row], sizeof sums);
-    addProducts<kA100>(tiles.a[row], tiles.b, steps, kColumns, sums);
-    std::memcpy(tiles.c[row], sums, sizeof sums);
-  }
+  (hasWideVectors() ? multiplyWidely : multiplyPlainly)(tiles, steps);
   for (uint32_t lane = 0; lane < 32; ++lane)
     for (uint32_t i = 0; i < 4; ++i)
       lanes[lane].d[i] = tiles.c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
