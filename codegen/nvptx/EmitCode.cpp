@@ -1,4 +1,5 @@
 // nvvm.kernel functions -> plan.binary: a cubin, and the PTX for newer chips.
+#include "codegen/LaunchNeeds.h"
 #include "codegen/nvptx/InstructionCounts.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/Ptx.h"
@@ -155,15 +156,12 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       names.push_back(kernel.getSymNameAttr());
       instructions.push_back(
           countInstructions(ptx, kernel.getSymName(), b.getContext()));
-      auto number = [&](StringRef name) {
-        return kernel->getAttrOfType<IntegerAttr>(name).getInt();
-      };
-      threads.push_back(number("effc.threads"));
-      shared.push_back(number("effc.shared_bytes"));
-      auto maps = kernel->getAttrOfType<ArrayAttr>("effc.box_maps");
-      anyMaps |= maps != nullptr;
-      boxMaps.push_back(maps ? maps : b.getArrayAttr({}));
-      overlapping &= kernel->hasAttr("effc.overlaps");
+      codegen::LaunchNeeds needs = *codegen::LaunchNeeds::of(kernel);
+      threads.push_back(needs.threads);
+      shared.push_back(needs.sharedBytes);
+      anyMaps |= needs.boxMaps != nullptr;
+      boxMaps.push_back(needs.boxMaps ? needs.boxMaps : b.getArrayAttr({}));
+      overlapping &= needs.overlaps;
       if (!cubin)
         continue;
       Cubin::Kernel made = cubin->kernels.lookup(kernel.getSymName());

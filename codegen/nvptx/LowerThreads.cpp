@@ -1,5 +1,6 @@
 // Scheduled tile.kernel -> llvm.func with nvvm.kernel; the work is in
 // Lowerings.h.
+#include "codegen/LaunchNeeds.h"
 #include "codegen/nvptx/Lowerings.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ThreadBoxes.h"
@@ -86,23 +87,18 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     auto function =
         LLVM::LLVMFuncOp::create(builder, loc, kernel.getSymName(), type);
     function->setAttr("nvvm.kernel", builder.getUnitAttr());
-    function->setAttr("effc.threads", builder.getI64IntegerAttr(
-                                          kernel.getSchedule()->getThreads()));
-    function->setAttr(
-        "effc.shared_bytes",
-        builder.getI64IntegerAttr(*kernel.getSchedule()->getSharedBytes()));
+    tile::TargetAttr target = tile::getTarget(kernel);
+    codegen::LaunchNeeds needs = {kernel.getSchedule()->getThreads(),
+                                  *kernel.getSchedule()->getSharedBytes()};
+    needs.overlaps = target && target.getOverlaps();
+    if (!maps.empty())
+      needs.boxMaps = builder.getArrayAttr(
+          SmallVector<Attribute>(maps.begin(), maps.end()));
+    needs.setOn(function);
     function->setAttr(
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(
             {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
-    tile::TargetAttr target = tile::getTarget(kernel);
-    bool overlaps = target && target.getOverlaps();
-    if (overlaps)
-      function->setAttr("effc.overlaps", builder.getUnitAttr());
-    if (!maps.empty())
-      function->setAttr("effc.box_maps",
-                        builder.getArrayAttr(
-                            SmallVector<Attribute>(maps.begin(), maps.end())));
     // A map is a parameter itself, as units read it from there.
     auto tensorMap = LLVM::LLVMArrayType::get(builder.getI8Type(), kMapBytes);
     for (unsigned i = parameters.size() - maps.size(); i < parameters.size();
@@ -115,7 +111,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
                           builder.getUnitAttr());
     }
     Block *entry = function.addEntryBlock(builder);
-    ThreadState state(kernel, entry, hasShared ? shared : "", overlaps);
+    ThreadState state(kernel, entry, hasShared ? shared : "", needs.overlaps);
     if (failed(lowerKernel(state)))
       return failure();
     if (target && target.getRoundedTo())

@@ -1,6 +1,8 @@
 // The function itself and its parameters.
 #include "codegen/sim/KernelRewrite.h"
 
+#include "codegen/LaunchNeeds.h"
+
 #include "codegen/sim/units/Units.h"
 
 using namespace mlir;
@@ -57,10 +59,8 @@ LogicalResult rewriteKernel(LLVM::LLVMFuncOp kernel, RewriteState &s) {
       LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(s.b.getContext()),
                                   {s.pointer, s.pointer, s.pointer, s.pointer});
   auto function = LLVM::LLVMFuncOp::create(s.b, kernel.getSymName(), type);
-  for (StringRef name :
-       {"effc.threads", "effc.shared_bytes", "effc.box_maps", "effc.overlaps"})
-    if (Attribute attr = kernel->getAttr(name))
-      function->setAttr(name, attr);
+  if (auto needs = codegen::LaunchNeeds::of(kernel))
+    needs->setOn(function);
   function.getBody().takeBody(kernel.getBody());
   kernel.erase();
   Rewrites rewrites;
