@@ -2,6 +2,7 @@
 #include "codegen/sim/Rewrites.h"
 
 #include "codegen/math/Permutation.h"
+#include "dialects/storage/NearestBF16.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 
@@ -28,10 +29,8 @@ static LogicalResult rewrite(LLVM::FPTruncOp op, RewriteState &s) {
     return LLVM::ConstantOp::create(s.b, words, attr);
   };
   Value bits = LLVM::BitcastOp::create(s.b, words, op.getArg());
-  Value odd = LLVM::AndOp::create(
-      s.b, LLVM::LShrOp::create(s.b, bits, constant(16)), constant(1));
-  Value rounded = LLVM::AddOp::create(
-      s.b, bits, LLVM::AddOp::create(s.b, odd, constant(0x7fff)));
+  Value rounded = storage::nearestBF16<LLVM::AddOp, LLVM::AndOp, LLVM::LShrOp>(
+      s.b, s.b.getLoc(), bits, constant);
   // NaN would round to infinity: it is made quiet instead.
   Value isNan = LLVM::FCmpOp::create(s.b, LLVM::FCmpPredicate::uno, op.getArg(),
                                      op.getArg());
