@@ -4,6 +4,8 @@
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/reference/Frame.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace effc::seq;
 using namespace effc::seq::reference;
@@ -62,6 +64,11 @@ LogicalResult SliceOp::verify() {
   return expectShape(*this, "y", getY(), expected);
 }
 
+// The elements that lie together between two steps along an axis.
+static int64_t elementsBehind(ArrayRef<int64_t> shape, int64_t axis) {
+  return countElements(shape.drop_front(axis + 1));
+}
+
 // The slice of numbers or of positions.
 template <typename E>
 static llvm::Expected<Tensor<E>> sliceOf(SliceOp op, const Tensor<E> &x) {
@@ -72,12 +79,13 @@ static llvm::Expected<Tensor<E>> sliceOf(SliceOp op, const Tensor<E> &x) {
   SmallVector<int64_t> shape(x.getShape());
   shape[axis] = op.getSize();
   Tensor<E> y(shape);
-  Point point(shape);
-  do {
-    SmallVector<int64_t> source(point.index);
-    source[axis] += offset;
-    y.at(point.index) = x.at(source);
-  } while (point.next());
+  int64_t behind = elementsBehind(shape, axis), run = shape[axis] * behind;
+  const E *from = x.elements().data() + offset * behind;
+  E *to = y.elements().data();
+  for (int64_t left = y.size(); left > 0; left -= run) {
+    to = std::copy_n(from, run, to);
+    from += x.getDim(axis) * behind;
+  }
   return y;
 }
 
@@ -204,18 +212,18 @@ static llvm::Error evaluate(ConcatOp op, Frame<S> &frame) {
   for (Value operand : op.getXs())
     shape[axis] += frame[operand].getDim(axis);
   Tensor<S> y(shape);
-  int64_t offset = 0;
+  int64_t behind = elementsBehind(shape, axis), offset = 0;
   for (Value operand : op.getXs()) {
     const Tensor<S> &x = frame[operand];
-    if (x.size() == 0)
-      continue;
-    Point point(x.getShape());
-    do {
-      SmallVector<int64_t> target(point.index);
-      target[axis] += offset;
-      y.at(target) = x.at(point.index);
-    } while (point.next());
-    offset += x.getDim(axis);
+    int64_t run = x.getDim(axis) * behind;
+    const S *from = x.elements().data();
+    S *to = y.elements().data() + offset;
+    for (int64_t left = x.size(); left > 0; left -= run) {
+      std::copy_n(from, run, to);
+      from += run;
+      to += shape[axis] * behind;
+    }
+    offset += run;
   }
   frame.set(op.getY(), std::move(y));
   return llvm::Error::success();
@@ -254,11 +262,12 @@ static llvm::Error evaluate(BroadcastOp op, Frame<S> &frame) {
                   Twine(x.getDim(axis)));
   if (y.size() != 0) {
     Point point(y.getShape());
+    S *to = y.elements().data();
     do {
-      SmallVector<int64_t> source;
-      for (int64_t dimension : dimensions)
-        source.push_back(point.index[dimension]);
-      y.at(point.index) = x.at(source);
+      int64_t source = 0;
+      for (auto [axis, dimension] : llvm::enumerate(dimensions))
+        source = source * x.getDim(axis) + point.index[dimension];
+      *to++ = x.elements()[source];
     } while (point.next());
   }
   frame.set(op.getY(), std::move(y));
