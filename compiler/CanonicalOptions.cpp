@@ -173,6 +173,13 @@ static const CanonicalOption kOptions[] = {
        o.pipeline.bitStableOnGpu = value == "true";
        return value == "false" || value == "true";
      }},
+    {"--no-optimise",
+     [](const CompileOptions &o) { return flag(!o.pipeline.optimised); },
+     [](StringRef, CompileOptions &o) {
+       o.pipeline.optimised = false;
+       return true;
+     },
+     /*isFlag=*/true},
     {"--no-tokenizer",
      [](const CompileOptions &o) { return flag(!o.tokenizer); },
      [](StringRef, CompileOptions &o) {

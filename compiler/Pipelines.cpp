@@ -23,10 +23,13 @@ using namespace effc;
 tile::TargetAttr effc::describeTarget(const PipelineOptions &options,
                                       MLIRContext *context) {
   bool isHost = options.target->device == tile::Device::Host;
-  return getTargetAttr(*options.target, context, options.products,
-                       options.panels,
-                       isHost ? options.bitStable : options.bitStableOnGpu,
-                       options.libraryProducts, options.further);
+  CodeWishes wishes;
+  wishes.products = options.products;
+  wishes.panels = options.panels;
+  wishes.bitStable = isHost ? options.bitStable : options.bitStableOnGpu;
+  wishes.library = options.libraryProducts;
+  wishes.optimised = options.optimised;
+  return getTargetAttr(*options.target, context, wishes, options.further);
 }
 
 PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {

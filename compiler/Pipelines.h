@@ -33,6 +33,8 @@ struct PipelineOptions {
   bool convolutionPrologues = true;
   /// Whether products of many rows of bf16 may go to cuBLASLt, on GPUs.
   bool libraryProducts = false;
+  /// Whether the host's code is optimised. The bits are the same without.
+  bool optimised = true;
   std::string forceForm;
   bool bitStable = true;
   /// The same for GPUs, where it costs the chunkwise forms.

@@ -86,10 +86,10 @@ static mlir::StringAttr textAttr(mlir::MLIRContext *context,
 }
 
 tile::TargetAttr effc::getTargetAttr(const Target &target,
-                                     mlir::MLIRContext *context, Products wish,
-                                     bool panels, bool bitStable, bool library,
+                                     mlir::MLIRContext *context,
+                                     const CodeWishes &wishes,
                                      llvm::ArrayRef<const Target *> further) {
-  Products products = productsOf(target.device, wish);
+  Products products = productsOf(target.device, wishes.products);
   bool isGpu = target.device == tile::Device::Nvptx;
   // Only where some level gains by it.
   bool hasBf16 =
@@ -118,10 +118,13 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
         textAttr(context, level->features), textAttr(context, level->triple),
         level->vectorLanes, level->registers));
   return tile::TargetAttr::get(
-      context, target.device, bitStable, target.simulated, units,
-      target.overlapsLaunches, rounded, block, library && target.isForGpus(),
-      panels && !isGpu ? digitsOf(products) : 0, textAttr(context, target.code),
-      textAttr(context, target.cpu), textAttr(context, target.features),
-      textAttr(context, target.triple), target.vectorLanes, target.registers,
-      target.stepRate, rate, target.stateBytes, target.cores, levels);
+      context, target.device, wishes.bitStable, target.simulated, units,
+      target.overlapsLaunches, rounded, block,
+      wishes.library && target.isForGpus(),
+      wishes.panels && !isGpu ? digitsOf(products) : 0,
+      textAttr(context, target.code), textAttr(context, target.cpu),
+      textAttr(context, target.features), textAttr(context, target.triple),
+      wishes.optimised || isGpu, target.vectorLanes, target.registers,
+      target.stepRate, rate, rounded && isGpu ? target.dotRate : 0,
+      target.stateBytes, target.cores, levels);
 }

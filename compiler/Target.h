@@ -199,12 +199,22 @@ inline int64_t digitsOf(Products products) {
                                        : 3;
 }
 
-/// `panels` says that the host's weights in blocks lie in panels, `bitStable` asks for the same bits wherever a prompt is cut, `library` for
-/// products by a library where the device has one; `further` are levels of the
-/// host that get code besides `target`'s own.
+/// What is asked of code besides what it is for.
+struct CodeWishes {
+  Products products = Products::Usual;
+  /// Whether the host's weights in blocks lie in panels.
+  bool panels = true;
+  /// The same bits wherever a prompt is cut.
+  bool bitStable = false;
+  /// Products by a library where the device has one.
+  bool library = false;
+  /// Of the host: code that takes longer to compile than to write.
+  bool optimised = true;
+};
+
+/// `further` are levels of the host that get code besides `target`'s own.
 tile::TargetAttr getTargetAttr(const Target &target, mlir::MLIRContext *context,
-                               Products wish, bool panels, bool bitStable,
-                               bool library,
+                               const CodeWishes &wishes,
                                llvm::ArrayRef<const Target *> further = {});
 
 } // namespace effc

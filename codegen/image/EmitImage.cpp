@@ -2,6 +2,7 @@
 #include "codegen/image/Image.h"
 #include "codegen/image/Passes.h"
 
+#include "codegen/LaunchNeeds.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -42,6 +43,7 @@ static Code codeOf(ModuleOp module) {
     code.isa = target.getCode().str();
   if (target.getDevice() != tile::Device::Host) {
     code.symbol = code.isa;
+    code.processor.isOptimised = false;
     return code;
   }
   if (target.getCpu())
@@ -50,6 +52,7 @@ static Code codeOf(ModuleOp module) {
     code.processor.features = target.getFeatures().str();
   if (target.getTriple())
     code.processor.triple = target.getTriple().str();
+  code.processor.isOptimised = target.getOptimised();
   code.processor.vectorBits = target.getVector() * kLaneBits;
   return code;
 }
@@ -110,15 +113,15 @@ struct EmitImagePass : impl::EmitImagePassBase<EmitImagePass> {
       names.push_back(builder.getStringAttr(kernel.getName()));
       offsets.push_back(function.offset);
       stacks.push_back(function.stackBytes);
-      if (auto count = kernel->getAttrOfType<IntegerAttr>("effc.threads")) {
-        threads.push_back(count.getInt());
-        sharedBytes.push_back(
-            kernel->getAttrOfType<IntegerAttr>("effc.shared_bytes").getInt());
-        auto maps = kernel->getAttrOfType<ArrayAttr>("effc.box_maps");
-        anyMaps |= maps != nullptr;
-        boxMaps.push_back(maps ? maps : builder.getArrayAttr({}));
+      auto needs = codegen::LaunchNeeds::of(kernel);
+      if (needs) {
+        threads.push_back(needs->threads);
+        sharedBytes.push_back(needs->sharedBytes);
+        anyMaps |= needs->boxMaps != nullptr;
+        boxMaps.push_back(needs->boxMaps ? needs->boxMaps
+                                         : builder.getArrayAttr({}));
       }
-      overlapping &= kernel->hasAttr("effc.overlaps");
+      overlapping &= needs && needs->overlaps;
       kernel.erase();
     }
     auto type = RankedTensorType::get(

@@ -77,7 +77,9 @@ effc::image::emitObject(Module &module, const Processor &processor) {
   options.EmitStackSizeSection = true;
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
       triple, processor.cpu, processor.features, options, Reloc::PIC_,
-      CodeModel::Small, CodeGenOptLevel::Aggressive));
+      CodeModel::Small,
+      processor.isOptimised ? CodeGenOptLevel::Aggressive
+                            : CodeGenOptLevel::None));
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
   for (Function &function : module) {
@@ -94,8 +96,9 @@ effc::image::emitObject(Module &module, const Processor &processor) {
     function.addFnAttr("no-builtins");
     function.addFnAttr(Attribute::NoUnwind);
   }
-  if (Error error = optimise(module, *machine))
-    return error;
+  if (processor.isOptimised)
+    if (Error error = optimise(module, *machine))
+      return error;
   SmallVector<char> object;
   raw_svector_ostream stream(object);
   legacy::PassManager emission;

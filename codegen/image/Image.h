@@ -31,9 +31,12 @@ struct Processor {
   std::string triple;        // "x86_64-unknown-linux-gnu"
   std::string cpu, features; // "x86-64-v3", "+avxvnni"
   int64_t vectorBits;        // of the registers that the kernels use
+  /// What takes longer to compile than to run is not: what was asked for in little
+  /// time, and what a simulated GPU runs, whose time is the simulator's.
+  bool isOptimised = true;
 };
 
-/// Optimises `module` and returns the object file.
+/// Optimises `module`, if that is asked for, and returns the object file.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 emitObject(llvm::Module &module, const Processor &processor);
 

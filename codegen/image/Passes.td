@@ -10,9 +10,10 @@ def EmitImagePass : Pass<"emit-image", "::mlir::ModuleOp"> {
     Translates every `llvm.func` with a body to LLVM IR, optimises and emits it
     for the processor that the module's target is, or for the host's lowest level
     where the host plays a GPU or there is no target, links the whole into one
-    import-free image and replaces the functions by a `plan.binary` that holds it. Constants that they refer to go
-    along; `effc.threads` and `effc.shared_bytes` of simulated kernels become the
-    binary's.
+    import-free image and replaces the functions by a `plan.binary` that holds it.
+    Code of a target with `optimised = false` and code of a simulated GPU is emitted
+    as it is. Constants that the functions refer to go along; `effc.threads` and
+    `effc.shared_bytes` of simulated kernels become the binary's.
 
     Needs: kernels wholly in the LLVM dialect; `ld.lld`.
     Keeps: everything else.

@@ -137,8 +137,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
 
     `vector` is the number of f32 lanes of a vector register, `registers` how many
     there are, `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop
-    and a tile dot sustain, `state_bytes` the bytes of state that stay close to a
-    core. `cores` is how many of them a chip has, 0 where that is not known. `block`
+    and a tile dot sustain, `exact_dot_rate` the same of a dot whose operands stay as
+    they are beside rounded ones (without it, `dot_rate`), `state_bytes` the bytes of
+    state that stay close to a core. `cores` is how many of them a chip has, 0 where that is not known. `block`
     limits the blocks of a GPU. `library` says that products may be left to a library of
     the device's.
 
@@ -147,8 +148,11 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
 
     `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
     `features`: the chip of a GPU, also where the host plays it. `triple` is the host's
-    architecture, as LLVM calls it; without it, x86-64. Kernels of the host become code of the levels in `further` as well. All levels run the same plan, so
-    that nothing before the phase binary reads `vector`, `registers` or `further`.
+    architecture, as LLVM calls it; without it, x86-64. `optimised = false` leaves the
+    host's code as the passes write it, which is slower and has the same bits. Kernels
+    of the host become code of the levels in `further` as well. All levels run the same
+    plan, so that nothing before the phase binary reads `vector`, `registers` or
+    `further`.
 
     Constraints:
 
@@ -158,6 +162,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     * (TARGET4) `units` are attributes with the interface `ProductUnit`.
     * (TARGET5) `digits` is the host's, and at most 3.
     * (TARGET6) `triple` is the host's.
+    * (TARGET7) `optimised = false` is the host's.
+    * (TARGET8) `exact_dot_rate`, where present, is that of a target with `rounded_to`.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -176,8 +182,10 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     OptionalParameter<"::mlir::StringAttr">:$cpu,
     OptionalParameter<"::mlir::StringAttr">:$features,
     OptionalParameter<"::mlir::StringAttr">:$triple,
+    DefaultValuedParameter<"bool", "true">:$optimised,
     "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
-    "int64_t":$dot_rate, "int64_t":$state_bytes,
+    "int64_t":$dot_rate, DefaultValuedParameter<"int64_t", "0">:$exact_dot_rate,
+    "int64_t":$state_bytes,
     DefaultValuedParameter<"int64_t", "0">:$cores,
     OptionalArrayRefParameter<"::effc::tile::IsaAttr">:$further);
   let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
@@ -186,9 +194,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
     (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
     (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)?
-    (`further` `=` `[` $further^ `]` `,`)?
+    (`further` `=` `[` $further^ `]` `,`)? (`optimised` `=` $optimised^ `,`)?
     `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
-    `,` `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];
+    `,` (`exact_dot_rate` `=` $exact_dot_rate^ `,`)? `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];
   let extraClassDeclaration = [{
     /// The host with one level alone: `further[index - 1]`, or its own where `index`
     /// is 0.
@@ -253,8 +261,8 @@ def Tile_FragmentAttr : Tile_Attr<"Fragment", "mma", [Tile_TileLayout,
     DeclareAttrInterfaceMethods<Tile_RegisterLayout>]> {
   let summary = "A layout of registers: the accumulators of warp-wide products";
   let description = [{
-    The tile is cut into pieces of 16 x 8, which `row_warps` warps share along the
-    rows and the others along the columns; both wrap around. Of a piece lane `l`
+    The tile is cut into fragments of 16 x 8, which `row_warps` warps share along the
+    rows and the others along the columns; both wrap around. Of a fragment lane `l`
     holds rows `l / 4` and `l / 4 + 8`, columns `2 (l mod 4)` and the next (PTX
     ISA, mma.sync m16n8). `row` and `column` tiles are held as by `#tile.lin`.
 
@@ -277,8 +285,8 @@ def Tile_SharedAttr : Tile_Attr<"Shared", "shared", [Tile_TileLayout]> {
     block's `threads` may read it. There is no `offset` before places are decided. A block has its rows and columns rounded up to
     multiples of 16, and what is past its shape is zero, so that products need no
     limits. A `row` or `column` is dense. There may be several slots for the tile,
-    one after another. `swizzled` rows are 128 bytes, of which piece `i` of 16 bytes
-    in row `r` lies at piece `i xor (r mod 8)`: what products of warp groups read
+    one after another. `swizzled` rows are 128 bytes, of which the 16 bytes at `16 i`
+    in row `r` lie at `16 (i xor (r mod 8))`: what products of warp groups read
     as columns, or as rows that are transposed (PTX ISA, 128B swizzling mode). A
     swizzled block of more columns lies in panels of 64, one after another.
 

@@ -68,7 +68,8 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  Type roundedTo, BlockLimitsAttr block,
                                  bool library, int64_t digits, StringAttr code,
                                  StringAttr, StringAttr, StringAttr triple,
-                                 int64_t, int64_t, int64_t, int64_t, int64_t,
+                                 bool optimised, int64_t, int64_t, int64_t,
+                                 int64_t, int64_t exactDotRate, int64_t,
                                  int64_t, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
@@ -93,6 +94,13 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'triple' of the host alone, but got a GPU's "
                           "target with "
                        << triple;
+  if (device != Device::Host && !optimised) // target7
+    return emitError() << "expects 'optimised = false' of the host alone, but "
+                          "got a GPU's target with it";
+  if (exactDotRate < 0 || (exactDotRate && !roundedTo)) // target8
+    return emitError() << "expects 'exact_dot_rate' of a target that rounds "
+                          "alone, but got "
+                       << exactDotRate;
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
   for (IsaAttr isa : further)
     if (!codes.insert(isa.getCode()).second) // target3
@@ -128,9 +136,9 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
              getUnits(), getOverlaps(), getRoundedTo(), getBlock(),
-             getLibrary(), getDigits(), code, cpu, features, triple, vector,
-             registers, getStepRate(), getDotRate(), getStateBytes(),
-             getCores(), {});
+             getLibrary(), getDigits(), code, cpu, features, triple,
+             getOptimised(), vector, registers, getStepRate(), getDotRate(),
+             getExactDotRate(), getStateBytes(), getCores(), {});
 }
 
 TargetAttr effc::tile::getTarget(Operation *op) {

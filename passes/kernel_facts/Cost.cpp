@@ -10,19 +10,11 @@ using namespace effc;
 static constexpr double kMemoryCycles = 500, kBarrierCycles = 50,
                         kProductCycles = 33;
 
-namespace {
-/// A product of operands as they are, beside one whose operands are rounded.
-struct ProductKind {
-  double waits; ///< products of tensor cores that a product of 16 terms is
-  double exact; ///< times as long an exact one takes, by rates of whole kernels
-                ///< (compiler/Target.cpp)
-};
-} // namespace
-
-static ProductKind kindOf(Type roundedTo) {
+/// Products of tensor cores that a product of 16 terms is.
+static double partsOf(Type roundedTo) {
   if (!roundedTo)
-    return {6, 1};
-  return roundedTo.isTF32() ? ProductKind{2, 2} : ProductKind{1, 3};
+    return 6;
+  return roundedTo.isTF32() ? 2 : 1;
 }
 
 double CoreCycles::ofSteps(double flops) const {
@@ -34,14 +26,15 @@ double CoreCycles::ofProducts(double flops) const {
 }
 
 double CoreCycles::ofExactProducts(double flops) const {
-  return ofProducts(flops) * kindOf(target.getRoundedTo()).exact;
+  int64_t rate = target.getExactDotRate();
+  return rate ? flops / double(rate) : ofProducts(flops);
 }
 
 double CoreCycles::ofWaits(int64_t barriers, double terms) const {
   if (target.getDevice() != tile::Device::Nvptx)
     return 0;
   return kMemoryCycles + double(barriers) * kBarrierCycles +
-         terms / 16 * kindOf(target.getRoundedTo()).waits * kProductCycles;
+         terms / 16 * partsOf(target.getRoundedTo()) * kProductCycles;
 }
 
 int64_t effc::itemsOfCore(int64_t items, int64_t cores) {

@@ -53,7 +53,8 @@ struct Arguments {
   std::vector<std::string> allow;
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
-  bool bitStable = true, stripIr = false, timing = false, noTokenizer = false;
+  bool bitStable = true, stripIr = false, noOptimise = false, timing = false,
+       noTokenizer = false;
   bool ungroupedNorm = false, hidden = false, noSync = false,
        reportWeights = false;
   const CLI::Option *bitStableFlag = nullptr, *targetOption = nullptr;
@@ -240,6 +241,9 @@ void declareChoices(CLI::App &app, Arguments &a) {
       "Give the same bits for every batch, cutting of prompts and thread count "
       "(default on the host; given up, with a remark, where --state-dtype "
       "rounds matrix states)");
+  app.add_flag("--no-optimise", a.noOptimise,
+               "Leave the host's code as it is first written: compiled in half "
+               "of the time, several times slower, with the same bits");
   app.add_option("--force-form", a.forceForm,
                  "Form of every mixer in prefill: step, quadratic, scan or "
                  "chunkwise[:C]")
@@ -431,6 +435,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.pipeline.products = *findProducts(a.products);
   options.pipeline.libraryProducts = a.dense == "library";
   options.pipeline.forceForm = a.forceForm;
+  options.pipeline.optimised = !a.noOptimise;
   options.pipeline.bitStable = a.bitStable;
   options.pipeline.bitStableOnGpu = a.bitStable && a.bitStableFlag->count() > 0;
   return checkProducts(options);

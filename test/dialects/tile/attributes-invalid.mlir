@@ -230,6 +230,18 @@
 
 // -----
 
+// target7: a GPU's code is always optimised
+// expected-error @+1 {{expects 'optimised = false' of the host alone, but got a GPU's target with it}}
+"test.op"() {test.a = #tile.target<nvptx, optimised = false, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target8: a rate of products that stay exact where all do
+// expected-error @+1 {{expects 'exact_dot_rate' of a target that rounds alone, but got 300}}
+"test.op"() {test.a = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, exact_dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
 // isa1: lanes that halves do not fold to one
 // expected-error @+1 {{expects 'vector' to be a power of two, but got 12}}
 "test.op"() {test.a = #tile.isa<code = "a", cpu = "a", vector = 12, registers = 32>} : () -> ()

@@ -10,9 +10,9 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()
-// CHECK: test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 132>
+// CHECK: test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, exact_dot_rate = 300, state_bytes = 131072, cores = 132>
 "test.op"() {test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, vector = 32, registers = 255, step_rate = 60,
-    dot_rate = 900, state_bytes = 131072, cores = 132>} : () -> ()
+    dot_rate = 900, exact_dot_rate = 300, state_bytes = 131072, cores = 132>} : () -> ()
 // CHECK: test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>, library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>
 "test.op"() {test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>,
     library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072>} : () -> ()
@@ -23,6 +23,9 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<host, code = "a", cpu = "generic", features = "+dotprod", triple = "aarch64-unknown-linux-gnu", further = [<code = "b", cpu = "generic", triple = "aarch64-unknown-linux-gnu", vector = 8, registers = 16>], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, code = "a", cpu = "generic", features = "+dotprod", triple = "aarch64-unknown-linux-gnu",
     further = [<code = "b", cpu = "generic", triple = "aarch64-unknown-linux-gnu", vector = 8, registers = 16>], vector = 8, registers = 16, step_rate = 24,
+    dot_rate = 28, state_bytes = 49152>} : () -> ()
+// CHECK: test.target = #tile.target<host, optimised = false, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
+"test.op"() {test.target = #tile.target<host, optimised = false, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()
 // CHECK: test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>
 "test.op"() {test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>} : () -> ()

@@ -16,8 +16,7 @@ protected:
 
   tile::TargetAttr describe(const Target &target,
                             Products products = Products::Exact) {
-    return getTargetAttr(target, &context, products, /*panels=*/true,
-                         /*bitStable=*/false, /*library=*/false);
+    return getTargetAttr(target, &context, {.products = products});
   }
   tile::TargetAttr target(llvm::StringRef name,
                           Products products = Products::Exact) {
