@@ -27,7 +27,7 @@ protected:
                      "-o",         path,          "--prefill-rows",
                      "8,64",       "--max-batch", "4"};
     if (std::find(more.begin(), more.end(), "--target") == more.end())
-      all.insert(all.end(), {"--target", "host"});
+      all.insert(all.end(), {"--target", "host", "--no-optimise"});
     all.insert(all.end(), more.begin(), more.end());
     Finished done = runProgram(all);
     EXPECT_EQ(done.status, 0) << done.err;
