@@ -37,10 +37,10 @@ protected:
   void evaluate(const std::string &caseName, const std::string &from,
                 const std::string &logits) {
     std::string compiled = folder.at(logits + ".effc");
-    Finished done =
-        runProgram({EFFC_PROGRAM, "compile", folder.at(from), "-o", compiled,
-                    "--dtype", "f32", "--target", "host", "--werror",
-                    "fallback", "--prefill-rows", "16", "--max-batch", "2"});
+    Finished done = runProgram({EFFC_PROGRAM, "compile", folder.at(from), "-o",
+                                compiled, "--dtype", "f32", "--target", "host",
+                                "--werror", "fallback", "--prefill-rows", "16",
+                                "--max-batch", "2", "--no-optimise"});
     ASSERT_EQ(done.status, 0) << done.err;
     done = runProgram({EFFC_PROGRAM, "eval", compiled, "--tokens",
                        golden(caseName, "tokens.json"), "--logits",

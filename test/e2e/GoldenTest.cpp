@@ -93,7 +93,7 @@ TEST_P(Golden, LogitsInManySmallCalls) {
 // show.
 TEST_P(Golden, LogitsInChunks) {
   compile({"--force-form", "chunkwise:16", "--prefill-rows", "16,48",
-           "--max-batch", "4"});
+           "--max-batch", "4", "--no-optimise"});
   evaluate("alone", {"--threads", "1"});
   evaluate("batch", {"--threads", "2", "--batch", "4"});
   expectSameBits("alone", "batch");
@@ -101,7 +101,7 @@ TEST_P(Golden, LogitsInChunks) {
 }
 
 TEST_P(Golden, LogitsInTheQuadraticForm) {
-  compile({"--force-form", "quadratic", "--max-batch", "2"});
+  compile({"--force-form", "quadratic", "--max-batch", "2", "--no-optimise"});
   evaluate("all", {});
   evaluate("pieces", {"--split", randomSplit(5), "--batch", "2"});
 }
@@ -109,7 +109,7 @@ TEST_P(Golden, LogitsInTheQuadraticForm) {
 // Nineteen sequences of 4 to 14 tokens decoding together: calls of many sizes,
 // most of them no multiple of the rows that a product takes at a time.
 TEST_P(Golden, ManySequencesGiveTheSameBits) {
-  compile({"--prefill-rows", "16", "--max-batch", "32"});
+  compile({"--prefill-rows", "16", "--max-batch", "32", "--no-optimise"});
   std::vector<std::vector<int32_t>> recorded =
       nlohmann::json::parse(std::ifstream(golden("tokens.json")));
   std::vector<int32_t> all;

@@ -28,8 +28,8 @@ protected:
   }
   Finished compile(const Arguments &options) {
     Arguments all = {
-        EFFC_PROGRAM, "compile", golden(""), "-o", folder.at("model.effc"),
-        "--target",   "host"};
+        EFFC_PROGRAM, "compile", golden(""),     "-o", folder.at("model.effc"),
+        "--target",   "host",    "--no-optimise"};
     all.insert(all.end(), options.begin(), options.end());
     return runProgram(all);
   }

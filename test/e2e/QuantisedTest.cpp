@@ -27,7 +27,7 @@ protected:
                      "-o",         folder.at(to),    "--target",
                      "host",       "--no-tokenizer", "--prefill-rows",
                      "16",         "--max-batch",    "2",
-                     "--werror",   "fallback"};
+                     "--werror",   "fallback",       "--no-optimise"};
     all.insert(all.end(), options.begin(), options.end());
     Finished done = runProgram(all);
     EXPECT_EQ(done.status, 0) << done.err;

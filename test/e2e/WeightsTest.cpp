@@ -27,8 +27,8 @@ protected:
     return EFFC_GOLDENS "/layouts/mamba_ssm_f16_padded/" + name;
   }
   Finished compile(const std::string &name, const Arguments &options) {
-    Arguments all = {EFFC_PROGRAM, "compile", folder.at("model"), "-o",
-                     folder.at(name)};
+    Arguments all = {EFFC_PROGRAM, "compile",       folder.at("model"),
+                     "-o",         folder.at(name), "--no-optimise"};
     all.insert(all.end(), options.begin(), options.end());
     return runProgram(all);
   }

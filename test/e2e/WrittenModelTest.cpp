@@ -39,7 +39,7 @@ public:
         EFFC_PROGRAM,    "compile",     path(),     "--weights-from",
         folder.at(""),   "--werror",    "fallback", "--prefill-rows",
         "16,64",         "--max-batch", "4",        "-o",
-        folder.at(file), "--target",    "host"};
+        folder.at(file), "--target",    "host",     "--no-optimise"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return runProgram(arguments);
   }
