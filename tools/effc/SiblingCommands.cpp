@@ -24,18 +24,26 @@ struct Sibling {
   const char *command;
   const char *program;
   const char *summary;
-  const char *lacking, *reason; // what is said where it is not installed
+  const char *lacking, *reason; // what is said where it is not there
 };
 } // namespace
 
-static constexpr const char *kOnlyRuns = "only runs compiled models";
+static constexpr const char *kOnlyRuns =
+    "this build of effc only runs compiled models";
+#ifdef EFFC_HAS_SERVER
+static constexpr const char *kNoServer =
+    "'tools/build release effc-serve' builds it";
+#else
+static constexpr const char *kNoServer =
+    "this build of effc was made without Boost's headers";
+#endif
 static constexpr Sibling kSiblings[] = {
     {"compile", "effc-compile", "Compile a checkpoint into one .effc file",
      "compiler", kOnlyRuns},
     {"verify", "effc-verify", "Check a compiled model against its meaning",
      "compiler", kOnlyRuns},
     {"serve", "effc-serve", "Serve compiled models over OpenAI's API", "server",
-     "was made without Boost's headers"},
+     kNoServer},
 };
 
 void effc::cli::addSiblingCommands(CLI::App &app) {
@@ -68,8 +76,7 @@ static void become(const char *program,
           return each.program == std::string(program);
         });
     throw Failure("there is no " + std::string(sibling->lacking) + " here: '" +
-                  path + "' does not exist (this build of effc " +
-                  sibling->reason + ")");
+                  path + "' does not exist (" + sibling->reason + ")");
   }
   throw Failure("cannot start '" + path + "': " + std::strerror(errno));
 }
