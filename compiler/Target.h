@@ -208,7 +208,7 @@ struct CodeWishes {
   bool bitStable = false;
   /// Products by a library where the device has one.
   bool library = false;
-  /// Of the host: code that takes longer to compile than to write.
+  /// Whether the host's code is optimised; the bits are the same without.
   bool optimised = true;
 };
 

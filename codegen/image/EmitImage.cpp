@@ -43,6 +43,7 @@ static Code codeOf(ModuleOp module) {
     code.isa = target.getCode().str();
   if (target.getDevice() != tile::Device::Host) {
     code.symbol = code.isa;
+    // Its time is the simulator's.
     code.processor.isOptimised = false;
     return code;
   }

@@ -31,8 +31,7 @@ struct Processor {
   std::string triple;        // "x86_64-unknown-linux-gnu"
   std::string cpu, features; // "x86-64-v3", "+avxvnni"
   int64_t vectorBits;        // of the registers that the kernels use
-  /// What takes longer to compile than to run is not: what was asked for in little
-  /// time, and what a simulated GPU runs, whose time is the simulator's.
+  /// Whether LLVM optimises the code; its bits are the same without.
   bool isOptimised = true;
 };
 

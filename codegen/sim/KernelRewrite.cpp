@@ -2,7 +2,6 @@
 #include "codegen/sim/KernelRewrite.h"
 
 #include "codegen/LaunchNeeds.h"
-
 #include "codegen/sim/units/Units.h"
 
 using namespace mlir;

@@ -1,8 +1,10 @@
 #include "dialects/storage/DenseKind.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cassert>
+#include <string>
 
 using namespace effc;
 using namespace effc::storage;

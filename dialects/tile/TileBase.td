@@ -139,9 +139,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     there are, `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop
     and a tile dot sustain, `exact_dot_rate` the same of a dot whose operands stay as
     they are beside rounded ones (without it, `dot_rate`), `state_bytes` the bytes of
-    state that stay close to a core. `cores` is how many of them a chip has, 0 where that is not known. `block`
-    limits the blocks of a GPU. `library` says that products may be left to a library of
-    the device's.
+    state that stay close to a core. `cores` is how many of them a chip has, 0 where
+    that is not known. `block` limits the blocks of a GPU. `library` says that products
+    may be left to a library of the device's.
 
     `digits` are those of the host's products with weights in panels, to which their
     rows are rounded (`!storage.digits`); 0: weights have no panels.

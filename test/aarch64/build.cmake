@@ -1,5 +1,5 @@
-# Builds the runtime, `effc` and the runtime's tests for Arm in the folder BUILD, as users
-# do who have no use for the simulated GPU.
+# Builds TARGETS for Arm in the folder BUILD, as users do who have no use for the
+# simulated GPU.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE out ERROR_VARIABLE err)
   if(NOT status EQUAL 0)
@@ -15,4 +15,4 @@ run(${CMAKE_COMMAND} -S ${SOURCES} -B ${BUILD} -G ${GENERATOR}
   -DEFFC_BUILD_COMPILER=OFF -DEFFC_BUILD_BY_FOLDER=ON -DEFFC_SIMULATOR=OFF
   -DCMAKE_C_COMPILER_LAUNCHER=${C_LAUNCHER}
   -DCMAKE_CXX_COMPILER_LAUNCHER=${CXX_LAUNCHER})
-run(${CMAKE_COMMAND} --build ${BUILD} --target effc EffcRuntimeTests EffcServingTests)
+run(${CMAKE_COMMAND} --build ${BUILD} --target ${TARGETS})

@@ -72,6 +72,8 @@
 // BYTES: effc: error: --state-dtype int8 is for the host alone, but got sm_80: expects f16 or bf16 for GPUs, or a file of its own for the host{{$}}
 // BYTES-NEXT: effc: note: see effc compile --help
 // BYTES-NEXT: status 2
+// RUN: not effc-compile %goldens/mamba2/f32_plain -o %t --target sm_80 --no-optimise 2>&1 | FileCheck %s --check-prefix=OPTIMISE
+// OPTIMISE: effc: error: --no-optimise is for the host's code, but got sm_80: expects a target of the host, or code of GPUs without it{{$}}
 // RUN: sh -c 'effc-compile a -o %t/x --no-bit-stable --bit-stable; echo status $?' 2>&1 | FileCheck %s --check-prefix=BOTH
 // BOTH: effc: error: expects one of --bit-stable and --no-bit-stable, but got both{{$}}
 // BOTH-NEXT: effc: note: see effc compile --help

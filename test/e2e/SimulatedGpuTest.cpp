@@ -1,11 +1,10 @@
 // One recorded checkpoint of every other family on the simulated GPU, of every one
 // where EFFC_CHECK_LONG is set, from its folder to logits, for sm_80 and sm_90a in
-// turn; what families differ in is seldom a kernel, and kernels have contracts of
-// their own (test/unit/contract). It is the code that goes to `ptxas`, run
-// with all of the simulator's checks. For sm_90a weights are stored as bf16, and
-// the logits are held to the host's of the same weights. Warp groups multiply
-// where 64 channels are contracted, more than these models have: the sample
-// below is for them.
+// turn: the code that goes to `ptxas`, run with all of the simulator's checks. What
+// families differ in is seldom a kernel, and kernels have contracts of their own
+// (test/unit/contract). For sm_90a weights are stored as bf16, and the logits are
+// held to the host's of the same weights. Warp groups multiply where 64 channels are
+// contracted, more than these models have: the sample below is for them.
 //
 // Products of f32 lose 2^-21 there and exponentials some units in the last
 // place, in each of some layers: two parts in 10^5 of the float64 logits, or the
