@@ -2,6 +2,7 @@
 #include "compiler/CanonicalOptions.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace effc;
@@ -93,6 +94,15 @@ static const CanonicalOption kOptions[] = {
      [](StringRef value, CompileOptions &o) {
        o.weightsType = value.str();
        return isWeightsType(value);
+     }},
+    // The file's name alone, for whoever compiles or binds again has to give one.
+    {"--importance",
+     [](const CompileOptions &o) {
+       return sys::path::filename(o.importance).str();
+     },
+     [](StringRef value, CompileOptions &o) {
+       o.importance = value.str();
+       return !value.empty();
      }},
     {"--state-dtype",
      [](const CompileOptions &o) {

@@ -7,17 +7,19 @@
 #include "compiler/Diagnostics.h"
 #include "compiler/HiddenRows.h"
 #include "compiler/LoadCheck.h"
+#include "compiler/ModelDifference.h"
 #include "compiler/ModelSizes.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/PhaseFiles.h"
+#include "compiler/Rebind.h"
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
+#include "compiler/TargetRemarks.h"
 #include "compiler/WeightSource.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
-#include "dialects/storage/Panels.h"
 #include "dialects/tile/Tile.h"
 #include "frontend/Import.h"
 #include "frontend/weights/WeightTypes.h"
@@ -60,6 +62,8 @@ public:
   }
 
   llvm::Error run();
+  /// Writes a file again with the model's weights; gives how many differ.
+  llvm::Expected<uint64_t> exchange(codegen::ArtifactParts parts);
   /// Runs the phases up to `last`.
   llvm::Error runUntil(Phase last);
   /// The kernels of the first target, after the phase `tile`.
@@ -82,9 +86,6 @@ private:
   };
   /// Those of the options' targets, in their order.
   std::vector<Lowering> planLowerings() const;
-  void remarkOnNewerChips();
-  void remarkOnRows();
-  void remarkOnProducts();
   llvm::Error lower(Lowering &lowering, Phase last);
   llvm::Error runPhase(Lowering &lowering, Phase phase);
   llvm::Error dump(Lowering &lowering, Phase phase);
@@ -94,10 +95,17 @@ private:
   /// Of the output that is in its place.
   llvm::Error tellWritten(bool hasTokenizer);
   llvm::Error writeArtifact();
+  llvm::Expected<std::vector<codegen::WeightFile>> listWeightFiles() const;
+  llvm::Expected<codegen::SourceTensor> readWeight(WeightSource &weights,
+                                                   seq::WeightOp weight) const;
+  /// Of the file that is complete but has no name yet.
+  llvm::Error checkWritten(StringRef written) const;
 
   const CompileOptions &options;
   const CompileEvents &events;
   const StoredModel *stored;
+  /// What gets the model's weights; null: nothing.
+  const codegen::ArtifactParts *bound = nullptr;
   // One tree for the whole compilation, printed at the end.
   DefaultTimingManager timing;
   TimingScope timingRoot;
@@ -133,7 +141,8 @@ llvm::Error Compilation::import() {
     return importStored();
   frontend::ImportOptions importOptions;
   importOptions.weightsFrom = options.weightsFrom;
-  importOptions.tokenizer = options.tokenizer;
+  // A file that gets weights keeps its own.
+  importOptions.tokenizer = options.tokenizer && !bound;
   importOptions.tokenizerFrom = options.tokenizerFrom;
   importOptions.maxContext = options.pipeline.maxContext;
   importOptions.weightsType = options.weightsType;
@@ -166,7 +175,9 @@ llvm::Error Compilation::import() {
       return diagnostics.takeError(
           "the seq module cannot be written as bytecode");
   }
-  return llvm::Error::success();
+  return bound ? checkSameModel(bound->find(artifact::SegmentKind::SeqModule),
+                                seqBytecode, *model.module)
+               : llvm::Error::success();
 }
 
 llvm::Error Compilation::runPhase(Lowering &lowering, Phase phase) {
@@ -278,12 +289,10 @@ llvm::Error Compilation::writeArtifact() {
   contents.keyWork = work.keys;
   contents.headFlopsPerRow = work.perOutputRow;
   contents.weights = options.weights;
-  if (options.weights == codegen::WeightsMode::Reference) {
-    auto files = listWeightFiles(*model.checkpoint, options.output);
-    if (!files)
-      return files.takeError();
-    contents.weightFiles = std::move(*files);
-  }
+  auto files = listWeightFiles();
+  if (!files)
+    return files.takeError();
+  contents.weightFiles = std::move(*files);
   WeightSource weights(model.checkpoint.get(), stored);
   codegen::LossReport report;
   if (events.loss)
@@ -295,92 +304,61 @@ llvm::Error Compilation::writeArtifact() {
     };
   llvm::Error error = codegen::writeArtifact(
       options.output, contents,
-      [&](seq::WeightOp weight) {
-        auto tensor = weights.read(weight);
-        if (tensor)
-          tensor->importance = model.importance.of(weight.getSymName());
-        return tensor;
-      },
-      events.weights,
-      [&](StringRef written) {
-        if (model.checkpoint)
-          if (llvm::Error error = model.checkpoint->checkUnchanged())
-            return error;
-        return checkLoads(written, options.output);
-      },
+      [&](seq::WeightOp weight) { return readWeight(weights, weight); },
+      events.weights, [&](StringRef written) { return checkWritten(written); },
       events.remark, options.durable, report);
   if (error)
     return error;
   return tellWritten(hasTokenizer);
 }
 
-// Code that asks for an architecture's own instructions runs on no other.
-void Compilation::remarkOnNewerChips() {
-  const Target *own = nullptr;
-  for (const Target *target : options.targets) {
-    if (target->isForGpus() && !target->isForOwnChips())
-      return;
-    if (target->isForGpus())
-      own = target;
-  }
-  if (!own)
-    return;
-  emitRemark(model.module->getLoc())
-      << "code of " << own->name
-      << " runs on no newer GPUs: with a target such as sm_80 besides, the "
-         "file has text that their drivers compile";
+llvm::Expected<std::vector<codegen::WeightFile>>
+Compilation::listWeightFiles() const {
+  if (options.weights != codegen::WeightsMode::Reference)
+    return std::vector<codegen::WeightFile>();
+  return effc::listWeightFiles(*model.checkpoint, options.output);
 }
 
-/// Where the host cannot multiply integers, though the weights are such.
-void Compilation::remarkOnRows() {
-  bool hasBlocks = llvm::any_of(
-      model.module->getOps<seq::WeightOp>(), [](seq::WeightOp weight) {
-        auto blocks = dyn_cast<storage::BlockType>(
-            cast<RankedTensorType>(weight.getType()).getElementType());
-        return blocks && storage::hasPanels(blocks);
-      });
-  bool hasHost = llvm::any_of(options.targets, [](const Target *target) {
-    return target->device == tile::Device::Host;
-  });
-  if (hasBlocks && hasHost && !options.canPackWeights() &&
-      digitsOf(options.pipeline.products) > 0)
-    emitRemark(model.module->getLoc())
-        << "fallback: the host unpacks weights in blocks to f32, for three to "
-           "six times as long as products of integers take: these need "
-           "panels, and code for a GPU, or the checkpoint's own files "
-           "(--weights reference), have rows; a file for the host alone with "
-           "its weights has panels";
+llvm::Expected<codegen::SourceTensor>
+Compilation::readWeight(WeightSource &weights, seq::WeightOp weight) const {
+  auto tensor = weights.read(weight);
+  if (tensor)
+    tensor->importance = model.importance.of(weight.getSymName());
+  return tensor;
 }
 
-void Compilation::remarkOnProducts() {
-  remarkOnRows();
-  for (const Target *target : options.targets) {
-    Products products = productsOf(target->device, options.pipeline.products);
-    bool isGpu = target->device == tile::Device::Nvptx;
-    if (!isGpu && !(target->multipliesBf16 && products == Products::BF16))
-      continue;
-    InFlightDiagnostic remark = emitRemark(model.module->getLoc());
-    remark << "products for " << target->name;
-    if (!isGpu) {
-      remark << " round the rows that weights in bf16 multiply to bf16";
-      continue;
-    }
-    if (!roundsOnGpus(products)) {
-      remark << " are as exact as f32: operands are split in up to three bf16";
-      continue;
-    }
-    remark << " round what they multiply to " << nameOf(products);
-    if (options.pipeline.products == Products::Usual)
-      remark
-          << ", as public kernels do: --products f32 rounds nothing, for three "
-             "to six times the instructions";
-    MLIRContext *context = model.module->getContext();
-    Type roundedTo = roundedTypeOf(products, context);
-    for (tile::UnitGetter getUnit : target->units)
-      if (tile::ProductUnit unit = getUnit(context); unit.isExact(roundedTo))
-        remark << ", but those of " << unit.getFormedBy()
-               << " are exact, which takes them no longer";
-  }
+llvm::Error Compilation::checkWritten(StringRef written) const {
+  if (model.checkpoint)
+    if (llvm::Error error = model.checkpoint->checkUnchanged())
+      return error;
+  return checkLoads(written, options.output);
+}
+
+llvm::Expected<uint64_t> Compilation::exchange(codegen::ArtifactParts parts) {
+  bound = &parts;
+  if (llvm::Error error = runUntil(Phase::Seq))
+    return std::move(error);
+  codegen::NewWeights contents;
+  contents.module = *lowerings.front().module;
+  contents.mode = options.weights;
+  contents.options = writeCanonicalOptions(options);
+  contents.sources = mergeSources(*parts.program->provenance, model.sources);
+  auto files = listWeightFiles();
+  if (!files)
+    return files.takeError();
+  contents.files = std::move(*files);
+  WeightSource weights(model.checkpoint.get(), /*stored=*/nullptr);
+  bool hasTokenizer = parts.has(artifact::SegmentKind::Tokenizer);
+  auto changed = codegen::exchangeWeights(
+      options.output, std::move(parts), contents,
+      [&](seq::WeightOp weight) { return readWeight(weights, weight); },
+      events.weights, [&](StringRef written) { return checkWritten(written); },
+      events.remark, options.durable);
+  if (!changed)
+    return changed;
+  if (llvm::Error error = tellWritten(hasTokenizer))
+    return std::move(error);
+  return changed;
 }
 
 std::vector<Compilation::Lowering> Compilation::planLowerings() const {
@@ -414,8 +392,7 @@ llvm::Error Compilation::runUntil(Phase last) {
   if (auto forward = model.module->lookupSymbol<func::FuncOp>("forward"))
     work = seq::countWork(forward);
   if (last >= Phase::Binary) {
-    remarkOnNewerChips();
-    remarkOnProducts();
+    remarkOnTargets(options, *model.module);
   }
   lowerings = planLowerings();
   for (Lowering &lowering : lowerings)
@@ -543,4 +520,10 @@ effc::lowerToKernels(const StoredModel &model, const CompileOptions &options) {
   if (llvm::Error error = compilation.runUntil(Phase::Tile))
     return std::move(error);
   return compilation.getKernels();
+}
+
+llvm::Expected<uint64_t> effc::exchangeWeights(codegen::ArtifactParts parts,
+                                               const CompileOptions &options,
+                                               const CompileEvents &events) {
+  return Compilation(options, events).exchange(std::move(parts));
 }

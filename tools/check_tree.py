@@ -53,6 +53,7 @@ ALLOWED = {
     "tools/effc": ["tools/effc", "tools/terminal", "runtime/include", "runtime/src/PartialFile.h",
                    "runtime/src/system/SystemMemory.h", "effc"],
     "tools/effc-compile": ["tools/effc-compile", "tools/terminal", "compiler"],
+    "tools/effc-rebind": ["tools/effc-rebind", "tools/terminal", "compiler"],
     "tools/effc-verify": ["tools/effc-verify", "tools/effc/ModelAccess.h", "tools/terminal",
                           "compiler", "runtime/include", "runtime/schema", "runtime/abi", "effc"],
     "tools/effc-serve": ["tools/effc-serve", "tools/effc/ModelAccess.h", "tools/effc/Inputs.h",

@@ -1,7 +1,8 @@
-// Writes an .effc file from a module of the binary phase.
+// Writes an .effc file from a module of the binary phase, or with other weights.
 #ifndef EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 #define EFFC_CODEGEN_ARTIFACT_ARTIFACT_H
 
+#include "codegen/artifact/ReadArtifact.h"
 #include "codegen/artifact/WeightLoss.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/Work.h"
@@ -112,6 +113,27 @@ llvm::Error writeArtifact(llvm::StringRef path, const Contents &contents,
                           WeightReader reader, Progress progress,
                           FileCheck check, WeightRemark remark,
                           bool durable = true, const LossReport &report = {});
+
+/// The weights that a file gets in place of those it has.
+struct NewWeights {
+  mlir::ModuleOp module; // of the phase seq or a later one
+  WeightsMode mode = WeightsMode::Embed;
+  std::vector<WeightFile> files; // Reference only
+  /// What the provenance then says.
+  std::vector<std::string> options;
+  std::vector<SourceFile> sources;
+};
+
+/// Writes a file again to `path`, which may be its own, with other weights: the
+/// bytes are those that writeArtifact() writes for them. Gives the number of weights
+/// whose bytes differ. Fails, and writes nothing, where the module's weights are not
+/// those of the file in order, shape, type and place.
+llvm::Expected<uint64_t> exchangeWeights(llvm::StringRef path,
+                                         ArtifactParts parts,
+                                         const NewWeights &weights,
+                                         WeightReader reader, Progress progress,
+                                         FileCheck check, WeightRemark remark,
+                                         bool durable = true);
 
 } // namespace effc::codegen
 

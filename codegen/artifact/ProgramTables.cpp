@@ -318,13 +318,7 @@ void ProgramTables::fillProvenance() {
   program.provenance->family =
       module->getAttrOfType<seq::ModelAttr>("seq.model").getFamily().str();
   program.provenance->options = contents.options;
-  for (const codegen::SourceFile &file : contents.sources) {
-    auto source = std::make_unique<SourceFileT>();
-    source->name = file.name;
-    source->size = file.size;
-    source->checksum = file.checksum;
-    program.provenance->sources.push_back(std::move(source));
-  }
+  program.provenance->sources = describeSources(contents.sources);
   // One program assembles for all targets.
   for (const Contents::Plan &plan : contents.plans)
     for (auto binary : mlir::ModuleOp(plan.module).getOps<plan::BinaryOp>())
@@ -412,6 +406,18 @@ ElementType effc::codegen::elementTypeOf(mlir::Type type) {
     return ElementType::I64;
   }
   llvm_unreachable("every kind is listed");
+}
+
+std::vector<std::unique_ptr<SourceFileT>>
+effc::codegen::describeSources(ArrayRef<codegen::SourceFile> files) {
+  std::vector<std::unique_ptr<SourceFileT>> sources;
+  for (const codegen::SourceFile &file : files) {
+    sources.push_back(std::make_unique<SourceFileT>());
+    sources.back()->name = file.name;
+    sources.back()->size = file.size;
+    sources.back()->checksum = file.checksum;
+  }
+  return sources;
 }
 
 Expected<std::vector<CodeImage>>

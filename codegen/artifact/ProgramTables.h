@@ -18,6 +18,10 @@ struct CodeImage {
 /// program's table of storages says which.
 artifact::ElementType elementTypeOf(mlir::Type element);
 
+/// What the provenance says of files.
+std::vector<std::unique_ptr<artifact::SourceFileT>>
+describeSources(llvm::ArrayRef<SourceFile> files);
+
 /// Fills states, the kernels and entries of every target, generation defaults
 /// and provenance; image `i` of those returned is segment `i`. Fails when a
 /// module has no plan, no code, or a launch of a kernel that has none, and

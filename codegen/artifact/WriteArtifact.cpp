@@ -26,16 +26,28 @@ namespace {
 
 class ArtifactWriter {
 public:
-  ArtifactWriter(OutputFile &file, const Contents &contents,
+  /// `module` has the weights, and `weightFiles` those that may stay in files.
+  ArtifactWriter(OutputFile &file, mlir::ModuleOp module, WeightsMode mode,
+                 ArrayRef<codegen::WeightFile> weightFiles,
                  const LossReport &report)
-      : file(file), contents(contents), report(report) {}
+      : file(file), module(module), mode(mode), weightFiles(weightFiles),
+        report(report) {}
 
-  Error write(WeightReader reader, Progress progress, WeightRemark remark);
+  Error write(const Contents &contents, WeightReader reader, Progress progress,
+              WeightRemark remark);
+  /// Writes a file again but for its weights; gives how many of them differ.
+  Expected<uint64_t> write(ArtifactParts parts, const NewWeights &weights,
+                           WeightReader reader, Progress progress,
+                           WeightRemark remark);
 
 private:
-  void declareSegment(SegmentKind kind, StringRef isa = {});
+  /// `bytes` outlive the writer; of weights none.
+  void declareSegment(SegmentKind kind, ArrayRef<uint8_t> bytes,
+                      StringRef isa = {});
   void declareWeights();
   void declareWeightFiles();
+  Error writeDeclared(WeightReader reader, Progress progress,
+                      WeightRemark remark);
   flatbuffers::DetachedBuffer packProgram() const;
   Error writeSegment(SegmentT &segment, ArrayRef<uint8_t> bytes,
                      uint64_t alignment);
@@ -50,16 +62,21 @@ private:
   uint64_t layoutId() const;
 
   OutputFile &file;
-  const Contents &contents;
+  mlir::ModuleOp module;
+  WeightsMode mode;
+  ArrayRef<codegen::WeightFile> weightFiles;
   const LossReport &report;
   ProgramT program;
+  std::vector<ArrayRef<uint8_t>> segmentBytes; // of the program's segments
 };
 
-void ArtifactWriter::declareSegment(SegmentKind kind, StringRef isa) {
+void ArtifactWriter::declareSegment(SegmentKind kind, ArrayRef<uint8_t> bytes,
+                                    StringRef isa) {
   auto segment = std::make_unique<SegmentT>();
   segment->kind = kind;
   segment->isa = isa.str();
   program.segments.push_back(std::move(segment));
+  segmentBytes.push_back(bytes);
 }
 
 // The number of a storage in the program's table, from 1 on; 0 for elements that
@@ -90,7 +107,6 @@ static uint32_t storageNumber(ProgramT &program, mlir::Type element) {
 // Offsets are those of a segment that holds every weight; embedding fewer moves
 // them.
 void ArtifactWriter::declareWeights() {
-  auto module = contents.plans.front().module;
   program.parameters = countParameters(module);
   uint64_t offset = 0;
   for (auto op : module.getOps<seq::WeightOp>()) {
@@ -111,7 +127,7 @@ void ArtifactWriter::declareWeights() {
 }
 
 void ArtifactWriter::declareWeightFiles() {
-  for (const codegen::WeightFile &from : contents.weightFiles) {
+  for (const codegen::WeightFile &from : weightFiles) {
     auto file = std::make_unique<WeightFileT>();
     file->name = from.name;
     file->size = from.size;
@@ -142,12 +158,11 @@ Expected<bool> ArtifactWriter::isReferenced(seq::WeightOp op,
                                             const SourceTensor &tensor,
                                             const WeightT &weight,
                                             WeightRemark remark) const {
-  if (contents.weights != WeightsMode::Reference)
+  if (mode != WeightsMode::Reference)
     return false;
   std::optional<std::string> reason = whyNotReferenced(op, tensor);
   if (!reason) {
-    remark(op.getSymName(),
-           "stays in " + contents.weightFiles[tensor.file].name);
+    remark(op.getSymName(), "stays in " + weightFiles[tensor.file].name);
     return true;
   }
   if (weight.size > kSmallWeightBytes)
@@ -240,7 +255,6 @@ Error ArtifactWriter::writeWeights(SegmentT &segment, WeightReader reader,
     return error;
   segment.offset = file.position();
   uint64_t done = 0, total = 0;
-  auto module = contents.plans.front().module;
   for (auto op : module.getOps<seq::WeightOp>())
     if (!op.getComputed())
       total += cast<mlir::RankedTensorType>(op.getType()).getNumElements();
@@ -301,22 +315,86 @@ uint64_t ArtifactWriter::layoutId() const {
   return XXH3_64bits(text.data(), text.size());
 }
 
-Error ArtifactWriter::write(WeightReader reader, Progress progress,
-                            WeightRemark remark) {
+Error ArtifactWriter::write(const Contents &contents, WeightReader reader,
+                            Progress progress, WeightRemark remark) {
   Expected<std::vector<CodeImage>> images = fillProgram(contents, program);
   if (!images)
     return images.takeError();
   for (const CodeImage &image : *images)
-    declareSegment(image.kind, image.isa);
+    declareSegment(image.kind, image.bytes, image.isa);
   if (!contents.seqBytecode.empty())
-    declareSegment(SegmentKind::SeqModule);
+    declareSegment(SegmentKind::SeqModule,
+                   arrayRefFromStringRef(contents.seqBytecode));
   if (!contents.tokenizer.empty())
-    declareSegment(SegmentKind::Tokenizer);
-  if (contents.weights != WeightsMode::None)
-    declareSegment(SegmentKind::Weights);
+    declareSegment(SegmentKind::Tokenizer, contents.tokenizer);
+  if (mode != WeightsMode::None)
+    declareSegment(SegmentKind::Weights, {});
   declareWeights();
   declareWeightFiles();
+  return writeDeclared(reader, progress, remark);
+}
 
+/// "'a' of 4x6 bf16 in rows of 64 bytes, from tensor 't'".
+static std::string describeWeight(const ProgramT &program,
+                                  const WeightT &weight) {
+  std::string text;
+  raw_string_ostream stream(text);
+  stream << "'" << weight.name << "' of ";
+  interleave(weight.shape, stream, "x");
+  stream << ' ';
+  if (weight.storage > 0 && weight.storage <= program.storages.size())
+    stream << program.storages[weight.storage - 1]->name;
+  else
+    stream << StringRef(EnumNameElementType(weight.type)).lower();
+  stream << " in rows of " << weight.row_stride_bytes << " bytes";
+  if (!weight.source.empty())
+    stream << ", from tensor '" << weight.source << "'";
+  return text;
+}
+
+/// Code finds weights by their numbers, and knows how each lies.
+static Error checkSameWeights(const ProgramT &expected, const ProgramT &found) {
+  for (const auto &[i, old] : enumerate(expected.weights)) {
+    if (i == found.weights.size())
+      break;
+    std::string own = describeWeight(expected, *old),
+                other = describeWeight(found, *found.weights[i]);
+    if (own != other || old->size != found.weights[i]->size)
+      return createStringError("expects weight " + own + ", but got " + other);
+  }
+  if (expected.weights.size() != found.weights.size())
+    return createStringError("expects %zu weights, but got %zu",
+                             expected.weights.size(), found.weights.size());
+  return Error::success();
+}
+
+Expected<uint64_t> ArtifactWriter::write(ArtifactParts parts,
+                                         const NewWeights &weights,
+                                         WeightReader reader, Progress progress,
+                                         WeightRemark remark) {
+  ProgramT &old = *parts.program;
+  program = old;
+  for (const std::vector<uint8_t> &bytes : parts.segments)
+    segmentBytes.push_back(bytes);
+  program.weights.clear();
+  program.storages.clear();
+  program.weight_files.clear();
+  declareWeights();
+  declareWeightFiles();
+  if (Error error = checkSameWeights(old, program))
+    return std::move(error);
+  program.provenance->options = weights.options;
+  program.provenance->sources = describeSources(weights.sources);
+  if (Error error = writeDeclared(reader, progress, remark))
+    return std::move(error);
+  uint64_t changed = 0;
+  for (const auto &[before, after] : zip_equal(old.weights, program.weights))
+    changed += before->checksum != after->checksum;
+  return changed;
+}
+
+Error ArtifactWriter::writeDeclared(WeightReader reader, Progress progress,
+                                    WeightRemark remark) {
   size_t programBytes = packProgram().size();
   if (programBytes > FileHeader::kMaxProgramBytes)
     return createStringError(
@@ -332,16 +410,12 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress,
     case SegmentKind::SimCode:
     case SegmentKind::Cubin:
     case SegmentKind::Ptx:
-      error = writeSegment(*segment, (*images)[i].bytes,
-                           FileHeader::kPageAlignment);
+      error =
+          writeSegment(*segment, segmentBytes[i], FileHeader::kPageAlignment);
       break;
     case SegmentKind::SeqModule:
-      error =
-          writeSegment(*segment, arrayRefFromStringRef(contents.seqBytecode),
-                       FileHeader::kSegmentAlignment);
-      break;
     case SegmentKind::Tokenizer:
-      error = writeSegment(*segment, contents.tokenizer,
+      error = writeSegment(*segment, segmentBytes[i],
                            FileHeader::kSegmentAlignment);
       break;
     case SegmentKind::Weights:
@@ -371,6 +445,15 @@ Error ArtifactWriter::write(WeightReader reader, Progress progress,
 
 } // namespace
 
+/// Gives what is written a name once `check` has passed.
+static Error finish(OutputFile &file, FileCheck check, bool durable) {
+  if (Error error = file.flush())
+    return error;
+  if (Error error = check(file.name()))
+    return error;
+  return file.commit(durable);
+}
+
 Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
                                    WeightReader reader, Progress progress,
                                    FileCheck check, WeightRemark remark,
@@ -378,12 +461,29 @@ Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file.takeError();
-  if (Error error = ArtifactWriter(*file, contents, report)
-                        .write(reader, progress, remark))
+  ArtifactWriter writer(*file, contents.plans.front().module, contents.weights,
+                        contents.weightFiles, report);
+  if (Error error = writer.write(contents, reader, progress, remark))
     return error;
-  if (Error error = file->flush())
-    return error;
-  if (Error error = check(file->name()))
-    return error;
-  return file->commit(durable);
+  return finish(*file, check, durable);
+}
+
+Expected<uint64_t>
+effc::codegen::exchangeWeights(StringRef path, ArtifactParts parts,
+                               const NewWeights &weights, WeightReader reader,
+                               Progress progress, FileCheck check,
+                               WeightRemark remark, bool durable) {
+  Expected<OutputFile> file = OutputFile::create(path);
+  if (!file)
+    return file.takeError();
+  LossReport none;
+  ArtifactWriter writer(*file, weights.module, weights.mode, weights.files,
+                        none);
+  Expected<uint64_t> changed =
+      writer.write(std::move(parts), weights, reader, progress, remark);
+  if (!changed)
+    return changed;
+  if (Error error = finish(*file, check, durable))
+    return std::move(error);
+  return changed;
 }

@@ -1,6 +1,6 @@
-// `effc compile`, `effc verify`, `effc serve`: programs of their own, because the
-// first two link the compiler and with it LLVM, and the last a server; `effc` stays
-// small and starts in milliseconds.
+// `effc compile`, `effc rebind`, `effc verify`, `effc serve`: programs of their own,
+// because the first three link the compiler and with it LLVM, and the last a server;
+// `effc` stays small and starts in milliseconds.
 
 #include "tools/effc/Commands.h"
 #include "tools/terminal/CommandLine.h"
@@ -40,6 +40,8 @@ static constexpr const char *kNoServer =
 static constexpr Sibling kSiblings[] = {
     {"compile", "effc-compile", "Compile a checkpoint into one .effc file",
      "compiler", kOnlyRuns},
+    {"rebind", "effc-rebind", "Give a compiled model other weights", "compiler",
+     kOnlyRuns},
     {"verify", "effc-verify", "Check a compiled model against its meaning",
      "compiler", kOnlyRuns},
     {"serve", "effc-serve", "Serve compiled models over OpenAI's API", "server",

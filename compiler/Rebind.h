@@ -1,0 +1,52 @@
+// Other weights for a file that is compiled already: its code, plan, tokenizer and
+// settings stay.
+#ifndef EFFC_COMPILER_REBIND_H
+#define EFFC_COMPILER_REBIND_H
+
+#include "codegen/artifact/ReadArtifact.h"
+#include "compiler/Compiler.h"
+#include "frontend/Import.h"
+
+namespace effc {
+
+struct RebindOptions {
+  std::string file; // the artifact
+  /// As CompileOptions have them: what a file does not keep of how it was made.
+  std::string model, weightsFrom, importance;
+  /// May be `file`.
+  std::string output;
+  bool durable = true;
+};
+
+struct Rebound {
+  CompiledFile file;
+  /// All of them, and those whose bytes are others than before.
+  uint64_t weights = 0, changed = 0;
+  /// What of the checkpoint is left aside though it differs, a line each.
+  std::vector<std::string> notes;
+};
+
+/// Writes the file that compile() would write for `model` by the options that the
+/// file was compiled with, if the two differ by the numbers of their weights alone;
+/// else it fails and writes nothing. The model is imported and lowered as far as
+/// weights have their places, so that no rule of the compiler stands here again, and
+/// nothing is made into code. `progress` is told as CompileEvents::weights is.
+llvm::Expected<Rebound>
+rebind(const RebindOptions &options,
+       const std::function<void(uint64_t done, uint64_t total)> &progress);
+
+/// The same for what was read of a file, by options that were read from it
+/// (Compiler.cpp). Gives how many weights differ.
+llvm::Expected<uint64_t> exchangeWeights(codegen::ArtifactParts parts,
+                                         const CompileOptions &options,
+                                         const CompileEvents &events);
+
+/// The files that a bound file was made from: those of the model that are `found`,
+/// and of its own those that stay: of tokenizer, template and settings.
+std::vector<codegen::SourceFile>
+mergeSources(const artifact::ProvenanceT &own,
+             const std::vector<frontend::SourceFile> &found);
+
+} // namespace effc
+
+#endif // EFFC_COMPILER_REBIND_H
