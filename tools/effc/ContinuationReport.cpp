@@ -135,6 +135,7 @@ Json effc::cli::toJson(
     Json list = Json::array();
     for (size_t c = 0; c < scores[i].size(); ++c)
       list.push_back({{"logprob", scores[i][c].logprob},
+                      {"logprobs", scores[i][c].logprobs},
                       {"greedy", scores[i][c].isGreedy},
                       {"tokens", requests[i].continuations[c].tokens.size()},
                       {"bytes", requests[i].continuations[c].bytes}});

@@ -221,6 +221,10 @@ void ContinuationScoring::feedAll(std::vector<Running> &all) {
 static void score(std::span<const float> logits, int32_t token,
                   ContinuationScore &score) {
   score.logprob -= negativeLogLikelihood(logits, token);
+  effc_logprob_t found;
+  check(effc_logprobs(logits.data(), static_cast<uint32_t>(logits.size()),
+                      token, &found, 1));
+  score.logprobs.push_back(found.logprob);
   score.isGreedy &=
       std::max_element(logits.begin(), logits.end()) - logits.begin() == token;
 }

@@ -39,6 +39,9 @@ std::vector<ScoringRequest> readScoringRequests(const std::string &path,
 struct ContinuationScore {
   double logprob = 0;   // the sum over its tokens, in nats
   bool isGreedy = true; // each token is the likeliest
+  /// Of each token, by the runtime's effc_logprobs(): the bits that sampling it
+  /// gives, where the logits are the same. `logprob` is summed in double.
+  std::vector<float> logprobs;
 };
 
 /// Scores continuations; the context is fed once, and its state forked for each.
