@@ -176,7 +176,7 @@ llvm::Error Compilation::import() {
           "the seq module cannot be written as bytecode");
   }
   return bound ? checkSameModel(bound->find(artifact::SegmentKind::SeqModule),
-                                seqBytecode, *model.module)
+                                seqBytecode, *model.module, options.model)
                : llvm::Error::success();
 }
 

@@ -52,7 +52,8 @@ static std::string describeFirstDifference(StringRef expected,
 }
 
 llvm::Error effc::checkSameModel(llvm::ArrayRef<uint8_t> stored,
-                                 StringRef bytecode, ModuleOp found) {
+                                 StringRef bytecode, ModuleOp found,
+                                 StringRef name) {
   StringRef expected = llvm::toStringRef(stored);
   if (expected == bytecode)
     return llvm::Error::success();
@@ -65,6 +66,6 @@ llvm::Error effc::checkSameModel(llvm::ArrayRef<uint8_t> stored,
   if (difference.empty())
     return llvm::Error::success();
   return llvm::createStringError(
-      "the model is not the one that the file was compiled from: " +
-      difference);
+      "'" + name + "' is not the model that the file was compiled from, " +
+      "weights aside: " + difference);
 }

@@ -10,9 +10,10 @@ namespace effc {
 
 /// Compares the seq module that a file holds with `found`, of which `bytecode` is
 /// what a file would hold. Where they differ by more than their locations, the
-/// error says by which line.
+/// error says by which line; `name` is what the found model is called.
 llvm::Error checkSameModel(llvm::ArrayRef<uint8_t> stored,
-                           llvm::StringRef bytecode, mlir::ModuleOp found);
+                           llvm::StringRef bytecode, mlir::ModuleOp found,
+                           llvm::StringRef name);
 
 } // namespace effc
 

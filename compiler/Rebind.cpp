@@ -108,8 +108,9 @@ effc::mergeSources(const artifact::ProvenanceT &own,
 }
 
 /// What lies in the checkpoint's folder but differs from what the file has.
-static std::vector<std::string>
-listLeftAside(const std::string &folder, const artifact::ProvenanceT &own) {
+static std::vector<std::string> listLeftAside(const std::string &folder,
+                                              const artifact::ProvenanceT &own,
+                                              bool hasTokenizer) {
   std::vector<std::string> notes;
   if (!llvm::sys::fs::is_directory(folder))
     return notes;
@@ -122,6 +123,8 @@ listLeftAside(const std::string &folder, const artifact::ProvenanceT &own) {
                                llvm::StringRef(kSettingsFile)}) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, name);
+    if (!hasTokenizer && name != kSettingsFile)
+      continue; // nor was it asked for
     if (!llvm::sys::fs::exists(path))
       continue;
     auto file = frontend::MappedFile::open(path, name);
@@ -158,10 +161,9 @@ effc::rebind(const RebindOptions &given,
     return options.takeError();
   Rebound result;
   result.weights = parts->program->weights.size();
-  if (options->tokenizer)
-    result.notes = listLeftAside(given.weightsFrom.empty() ? given.model
-                                                           : given.weightsFrom,
-                                 *parts->program->provenance);
+  result.notes =
+      listLeftAside(given.weightsFrom.empty() ? given.model : given.weightsFrom,
+                    *parts->program->provenance, options->tokenizer);
   CompileEvents events;
   events.weights = progress;
   events.written = [&](const CompiledFile &file) { result.file = file; };

@@ -18,7 +18,7 @@ config.test_exec_root = config.effc_test_dir
 
 llvm_config.use_default_substitutions()  # FileCheck, not, count
 llvm_config.add_tool_substitutions(
-    ["effc", "effc-compile", "effc-opt", "split-file"],
+    ["effc", "effc-compile", "effc-opt", "effc-rebind", "split-file"],
     [config.effc_tools_dir, config.llvm_tools_dir],
 )
 

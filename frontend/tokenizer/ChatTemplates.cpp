@@ -78,7 +78,7 @@ effc::frontend::readChatTemplateFiles(StringRef directory) {
     auto source = readTemplate(path, shown);
     if (!source)
       return source.takeError();
-    templates.push_back({name.str(), std::move(*source)});
+    templates.push_back({name.str(), std::move(*source), shown.str()});
     return llvm::Error::success();
   };
   llvm::SmallString<256> path(directory);

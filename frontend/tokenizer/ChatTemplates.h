@@ -14,6 +14,8 @@ namespace effc::frontend {
 struct ChatTemplate {
   std::string name;   // "default", "tool_use"
   std::string source; // Jinja
+  /// Its own file, from the checkpoint's folder; empty: it has none.
+  std::string file = {};
 };
 
 inline constexpr llvm::StringLiteral kDefaultTemplate = "default";

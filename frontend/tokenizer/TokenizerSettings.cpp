@@ -271,6 +271,8 @@ effc::frontend::readTokenizerSettings(StringRef directory) {
   auto templates = readChatTemplateFiles(directory);
   if (!templates)
     return templates.takeError();
+  for (const ChatTemplate &each : *templates)
+    settings->files.push_back(each.file);
   if (!templates->empty())
     settings->chatTemplates = std::move(*templates);
   return settings;

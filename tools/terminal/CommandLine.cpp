@@ -151,7 +151,7 @@ bool effc::cli::readCommandLine(CLI::App &app, const std::string &name,
   } catch (const CLI::RequiredError &error) {
     for (const CLI::Option *option : command->get_options())
       if (option->get_required() && option->count() == 0)
-        throw UsageError(option->get_name(/*positional=*/true) +
+        throw UsageError(option->get_name(option->get_positional()) +
                          " is required");
     throw UsageError(error.what());
   } catch (const CLI::ParseError &error) {

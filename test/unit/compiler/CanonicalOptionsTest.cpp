@@ -34,6 +34,7 @@ TEST(CanonicalOptions, EveryOptionIsReadBack) {
                "--sinks=4",
                "--window=60",
                "--weights-type=q4_k_m,*.router=f16",
+               "--importance=imatrix.gguf",
                "--state-dtype=bf16",
                "--products=bf16",
                "--weights=reference",
@@ -53,6 +54,17 @@ TEST(CanonicalOptions, EveryOptionIsReadBack) {
   EXPECT_EQ(options.pipeline.maxContext, 4099);
   EXPECT_EQ(options.sinks, 4);
   EXPECT_EQ(options.window, 60);
+}
+
+// No path enters a file.
+TEST(CanonicalOptions, ImportanceIsANameAlone) {
+  CompileOptions options;
+  options.weightsType = "q4_0";
+  options.importance = "/some/where/imatrix.gguf";
+  EXPECT_EQ(roundTrip(writeCanonicalOptions(options)),
+            writeCanonicalOptions(options));
+  EXPECT_TRUE(llvm::is_contained(writeCanonicalOptions(options),
+                                 "--importance=imatrix.gguf"));
 }
 
 // Half of a file's options would describe no file.

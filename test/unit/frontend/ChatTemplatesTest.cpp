@@ -52,6 +52,12 @@ TEST(ChatTemplates, OfFilesHideThoseOfTheSettings) {
   directory.write("additional_chat_templates/notes.txt", "n");
   EXPECT_EQ(read(directory),
             (Pairs{{"default", "a\nb\nc"}, {"a", "e"}, {"rag", "r"}}));
+  // All of them are what the model was made from.
+  EXPECT_EQ(
+      llvm::cantFail(readTokenizerSettings(directory.path)).files,
+      (std::vector<std::string>{"tokenizer_config.json", "chat_template.jinja",
+                                "additional_chat_templates/a.jinja",
+                                "additional_chat_templates/rag.jinja"}));
 }
 
 TEST(ChatTemplates, WrongOnesAreRefused) {

@@ -77,6 +77,8 @@ TEST_F(CommandLine, NamesWhatItDoesNotKnowFirst) {
   EXPECT_EQ(complaint({"--Max-tokesn=3"}),
             "there is no option --Max-tokesn (for --max-tokens: -n N)");
   EXPECT_EQ(complaint({"-n", "3"}), "FILE is required");
+  app.add_option("-o,--output", text, "A file")->required();
+  EXPECT_EQ(complaint({"m.effc"}), "--output is required");
 }
 
 TEST_F(CommandLine, NamesWhatNothingTakes) {
