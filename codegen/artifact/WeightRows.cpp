@@ -113,7 +113,8 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
   if (weight.getPanels())
     result.order =
         storage::PanelOrder(cast<storage::BlockType>(type.getElementType()));
-  result.buffer.assign(rowBytes(weight), 0);
+  result.paddedBytes = rowBytes(weight);
+  result.buffer.assign(result.paddedBytes, 0);
   return result;
 }
 
@@ -129,6 +130,8 @@ uint64_t WeightRows::placeOf(uint64_t index) const {
 uint64_t WeightRows::rows() const {
   return order ? divideCeil(count, uint64_t(storage::kPanelRows)) : count;
 }
+
+uint64_t WeightRows::bytesPerRow() const { return paddedBytes; }
 
 Expected<ArrayRef<uint8_t>> WeightRows::row(uint64_t row) {
   if (!order) {
@@ -158,9 +161,15 @@ Error WeightRows::readRow(uint64_t row, MutableArrayRef<uint8_t> bytes) {
       for (uint64_t column = 0; column < columns; ++column)
         numbers[column] = storage.number(bytes, column);
   } else {
-    for (uint64_t column = 0; column < columns; ++column)
-      numbers[column] =
-          source.storage.number(source.bytes, placeOf(row * columns + column));
+    if (!turned && source.storage.divides(int64_t(columns)))
+      source.storage.readNumbers(
+          source.bytes.slice(row * source.storage.bytes(int64_t(columns)),
+                             source.storage.bytes(int64_t(columns))),
+          numbers);
+    else
+      for (uint64_t column = 0; column < columns; ++column)
+        numbers[column] = source.storage.number(
+            source.bytes, placeOf(row * columns + column));
     if (std::optional<uint64_t> refused = encode(row, bytes))
       return refuse(row, *refused);
   }

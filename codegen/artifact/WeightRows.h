@@ -40,6 +40,11 @@ public:
                                            const SourceTensor &tensor);
 
   uint64_t rows() const;
+  uint64_t bytesPerRow() const;
+  /// Whether rows are the source's own bytes, which takes no time to make.
+  bool areCopied() const {
+    return storage == source.storage && !turned && !order;
+  }
   /// The bytes of row `row` of the artifact, padding included; valid until the next call. Fails
   /// on an element that the storage has no finite number for.
   llvm::Expected<llvm::ArrayRef<uint8_t>> row(uint64_t row);
@@ -70,6 +75,7 @@ private:
   uint64_t count = 0;                       // rows of the matrix
   uint64_t columns = 0;
   uint64_t inputs = 0;        // of each matrix: a row has several times as many
+  uint64_t paddedBytes = 0;   // of a row of the artifact
   std::vector<float> numbers; // of one row
   std::vector<uint8_t> buffer;
   std::optional<WeightLoss> loss;

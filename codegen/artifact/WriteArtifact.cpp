@@ -7,6 +7,7 @@
 #include "codegen/artifact/OutputFile.h"
 #include "codegen/artifact/ParameterCount.h"
 #include "codegen/artifact/ProgramTables.h"
+#include "codegen/artifact/RowThreads.h"
 #include "codegen/artifact/WeightRows.h"
 
 #include "runtime/abi/FileHeader.h"
@@ -199,14 +200,22 @@ Error ArtifactWriter::writeWeight(seq::WeightOp op, const SourceTensor &tensor,
   std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> hash(
       XXH3_createState(), XXH3_freeState);
   XXH3_64bits_reset(hash.get());
-  for (uint64_t row = 0; row < rows->rows(); ++row) {
-    Expected<ArrayRef<uint8_t>> bytes = rows->row(row);
-    if (!bytes)
-      return bytes.takeError();
-    XXH3_64bits_update(hash.get(), bytes->data(), bytes->size());
-    if (Error error = file.write(*bytes))
+  auto take = [&](ArrayRef<uint8_t> bytes) {
+    XXH3_64bits_update(hash.get(), bytes.data(), bytes.size());
+    return file.write(bytes);
+  };
+  if (!rows->getLoss()) {
+    if (Error error = makeRows(*rows, take, threadsForRows()))
       return error;
-  }
+  } else
+    // Losses are added up in the order of rows.
+    for (uint64_t row = 0; row < rows->rows(); ++row) {
+      Expected<ArrayRef<uint8_t>> bytes = rows->row(row);
+      if (!bytes)
+        return bytes.takeError();
+      if (Error error = take(*bytes))
+        return error;
+    }
   weight.checksum = XXH3_64bits_digest(hash.get());
   if (rows->getLoss())
     report(op, tensor, *rows->getLoss());

@@ -122,6 +122,23 @@ void Storage::readNumbers(llvm::ArrayRef<uint8_t> bytes,
                           llvm::MutableArrayRef<float> numbers) const {
   if (BlockType type = block())
     return BlockDecoder(type).decode(bytes, numbers);
+  // What is read is asked once, and not of each number.
+  switch (isDense() ? getDenseKind(element) : DenseKind::I32) {
+  case DenseKind::F32:
+    std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(float));
+    return;
+  case DenseKind::BF16:
+    for (auto [i, value] : llvm::enumerate(numbers))
+      value = rt::fromBF16(read<uint16_t>(bytes, i));
+    return;
+  case DenseKind::F16:
+    for (auto [i, value] : llvm::enumerate(numbers))
+      value = rt::fromF16(read<uint16_t>(bytes, i));
+    return;
+  case DenseKind::I32:
+  case DenseKind::I64:
+    break;
+  }
   for (auto [i, value] : llvm::enumerate(numbers))
     value = number(bytes, i);
 }
