@@ -74,11 +74,12 @@ TEST(Main, PointsToTheHelpOfTheCommand) {
 TEST(Main, NamesTheCommandsToWhoeverMistypesOne) {
   Finished done = effc_({"bogus", "a.effc"});
   EXPECT_EQ(done.status, 2);
-  EXPECT_EQ(firstLine(done.err),
-            "effc: error: there is no command 'bogus'; commands are compile, "
-            "verify, serve, run, chat, sample, eval, bench, inspect, tokenize, "
-            "devices, "
-            "completions, manual");
+  EXPECT_EQ(
+      firstLine(done.err),
+      "effc: error: there is no command 'bogus'; commands are compile, rebind, "
+      "verify, serve, run, chat, sample, eval, bench, inspect, tokenize, "
+      "devices, "
+      "completions, manual");
 }
 
 TEST(Main, NamesTheNearestCommand) {
@@ -86,7 +87,7 @@ TEST(Main, NamesTheNearestCommand) {
        {std::pair("comple", "compile"), {"RUN", "run"}}) {
     std::string expected = "effc: error: there is no command '" +
                            std::string(typed) + "' (did you mean '" + meant +
-                           "'?); commands are compile, ";
+                           "'?); commands are compile, rebind, ";
     Finished done = effc_({typed, "a.effc"});
     EXPECT_EQ(done.status, 2);
     EXPECT_EQ(done.err.find(expected), 0u) << done.err;

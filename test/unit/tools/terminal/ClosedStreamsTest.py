@@ -54,6 +54,12 @@ class ClosedStreams(unittest.TestCase):
         self.assertEqual(run([BIN / "effc-compile", MODEL, "--compile-to", "import", "-o", module], ()), 0)
         self.check_output(lambda out: [BIN / "effc-opt", module, "-o", out])
 
+    def test_rebind(self):
+        model = self.path("model.effc")
+        self.assertEqual(run([BIN / "effc-compile", MODEL, "-o", model, "--prefill-rows", "16",
+                              "--max-batch", "1"], ()), 0)
+        self.check_output(lambda out: [BIN / "effc-rebind", model, MODEL, "-o", out])
+
     def test_verify(self):
         model = self.path("model.effc")
         self.assertEqual(run([BIN / "effc-compile", MODEL, "-o", model, "--prefill-rows", "16",
