@@ -45,7 +45,9 @@
 #include "frontend/families/TransNormer.h"
 #include "frontend/families/Xlstm.h"
 #include "frontend/families/Yoco.h"
+#include "frontend/families/Zamba.h"
 #include "frontend/families/Zamba2.h"
+#include "frontend/families/Zaya.h"
 
 using namespace effc::frontend;
 
@@ -140,7 +142,9 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"granitemoehybrid", "GraniteMoeHybridForCausalLM", "",
        readVocabularySize, importGraniteHybrid},
       {"bamba", "BambaForCausalLM", "", readVocabularySize, importBamba},
+      {"zamba", "ZambaForCausalLM", "", readVocabularySize, importZamba},
       {"zamba2", "Zamba2ForCausalLM", "", readVocabularySize, importZamba2},
+      {"zaya", "ZayaForCausalLM", "", readVocabularySize, importZaya},
       {"falcon_h1", "FalconH1ForCausalLM", "", readVocabularySize,
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,

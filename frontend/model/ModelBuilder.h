@@ -194,6 +194,8 @@ public:
                                seq::Activation activation);
   /// The token before each token less the token itself, with a state `name`.
   mlir::Value shiftDifference(const llvm::Twine &name, mlir::Value x);
+  /// The token before each token, 0 before the first, with a state `name`.
+  mlir::Value previous(const llvm::Twine &name, mlir::Value x);
 
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::Location at(const llvm::Twine &name);
@@ -210,6 +212,8 @@ private:
   void take(seq::WeightOp weight);
   void remark(seq::WeightOp weight, llvm::StringRef source);
   mlir::Type getMatrixElement(llvm::StringRef source);
+  mlir::Value weighNeighbours(const llvm::Twine &name, llvm::StringRef taps,
+                              double before, double itself, mlir::Value x);
   mlir::RankedTensorType tokenType(llvm::ArrayRef<int64_t> inner);
 
   FamilyInput &input;

@@ -14,6 +14,10 @@ struct SelectiveConfig {
   /// Norms of time step, keys and queries, with or without weights.
   std::optional<double> innerNorm;
   bool innerNormWeights = false;
+  /// Heads of which each has keys, queries and time steps of its own, of the
+  /// channels that are its own; the rows of in_proj are then those of values and
+  /// of gates in turn. 0: one head, and first values, then gates.
+  int64_t heads = 0;
   /// What these norms are called, before "_layernorm".
   llvm::StringLiteral keyNorm = "b", queryNorm = "c";
 };

@@ -47,7 +47,7 @@ def count(config):
     with torch.device("meta"):
         model = kind(made)
     # What balances experts or scales layers is trained, though the library keeps it in a buffer.
-    trained = ("correction_bias", "expert_bias", "layer_scalar")
+    trained = ("correction_bias", "expert_bias", "layer_scalar", "balancing_biases")
     balances = [tensor for name, tensor in model.named_buffers() if name.endswith(trained)]
     return sum(tensor.numel() for tensor in [*model.parameters(), *balances])
 
