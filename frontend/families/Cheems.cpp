@@ -4,6 +4,7 @@
 #include "frontend/model/DynamicMask.h"
 #include "frontend/model/RetrievedExperts.h"
 #include "frontend/model/TextModel.h"
+#include "frontend/model/WrittenStep.h"
 
 using namespace effc;
 using namespace effc::frontend;
@@ -82,40 +83,16 @@ private:
 
   /// S = exp(rate * step) S + b (x) (step * x);  y = c S
   Value emitStep(llvm::ArrayRef<Value> tokens, Value rate, Value state) {
-    mlir::OpBuilder &builder = model.getBuilder();
-    mlir::Location loc = model.at(name + "ssd");
-    auto op = seq::RecurrenceOp::create(
-        builder, loc, tokens[2].getType(), mlir::TypeRange(state.getType()),
-        tokens, mlir::ValueRange(rate), mlir::ValueRange(state),
-        /*form=*/nullptr);
-    mlir::OpBuilder::InsertionGuard guard(builder);
-    mlir::Block *body = builder.createBlock(&op.getBody());
-    auto argument = [&](Value value, bool token) -> Value {
-      auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
-      if (token)
-        type = mlir::RankedTensorType::get(type.getShape().drop_front(),
-                                           type.getElementType());
-      return body->addArgument(type, loc);
-    };
-    llvm::SmallVector<Value> rows;
-    for (Value token : tokens)
-      rows.push_back(argument(token, true));
-    Value a = argument(rate, false), s = argument(state, false);
-    auto contract = [&](Value left, llvm::StringRef leftMap, Value right,
-                        llvm::StringRef rightMap, llvm::StringRef map) {
-      return seq::ContractOp::create(builder, loc, left, leftMap, right,
-                                     rightMap, map);
-    };
-    Value decay = seq::ExpOp::create(
-        builder, loc, seq::MulOp::create(builder, loc, a, rows[3]));
-    Value kept = contract(decay, "h", s, "hkv", "hkv");
-    Value value = contract(rows[3], "h", rows[2], "hv", "hv");
-    Value next = seq::AddOp::create(
-        builder, loc, kept, contract(rows[1], "hk", value, "hv", "hkv"));
-    Value read = contract(rows[0], "hk", next, "hkv", "hv");
-    seq::YieldOp::create(builder, loc, mlir::ValueRange{read, next});
-    model.setNextState(op.getNextStates().front());
-    return op.getY();
+    WrittenStep step(model, name + "ssd", tokens[2], tokens, rate, state);
+    Value c = step.token(0), b = step.token(1), x = step.token(2),
+          dt = step.token(3), s = step.state(0);
+    Value decay =
+        step.make<seq::ExpOp>(step.make<seq::MulOp>(step.parameter(0), dt));
+    Value kept = step.contract(decay, "h", s, "hkv", "hkv");
+    Value value = step.contract(dt, "h", x, "hv", "hv");
+    Value next =
+        step.make<seq::AddOp>(kept, step.contract(b, "hk", value, "hv", "hkv"));
+    return step.finish(step.contract(c, "hk", next, "hkv", "hv"), next);
   }
 
   Value emitAttention(Value x) {

@@ -10,7 +10,9 @@
 #include "frontend/families/Doge.h"
 #include "frontend/families/ExplicitModel.h"
 #include "frontend/families/FalconH1.h"
+#include "frontend/families/FlashComba.h"
 #include "frontend/families/FlashDelta.h"
+#include "frontend/families/FlashGsa.h"
 #include "frontend/families/FlashHgrn.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashLinearAttention.h"
@@ -82,6 +84,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"gated_deltanet", "GatedDeltaNetForCausalLM", "", readVocabularySize,
        importFlashGatedDeltaNet},
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
+      {"comba", "CombaForCausalLM", "", readVocabularySize, importFlashComba},
+      {"gsa", "GSAForCausalLM", "", readVocabularySize, importFlashGsa},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
       {"bailing_hybrid",

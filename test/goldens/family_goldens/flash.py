@@ -29,6 +29,7 @@ DRAW = {
     r"dt_proj\.bias$": (-0.5, 1.0),
     r"mixer\.D$": (1.0, 0.4),
     r"activation_norm\.weight$": (1.0, 0.3),
+    r"attn\.(decay|D)$": (0.5, 0.7),
 }
 
 
@@ -96,6 +97,20 @@ CASES = [
     case("kda", "bounded", "KDA", dict(
         hidden_size=20, num_heads=3, head_dim=5, expand_v=1.4, safe_gate=True, lower_bound=-4.5,
         intermediate_size=28)),
+    case("comba", "plain", "Comba", dict(num_heads=2, head_dim=6, expand_v=1.5, intermediate_size=28)),
+    case("comba", "value_heads_bf16", "Comba", dict(
+        hidden_size=24, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.4, use_output_gate=False, conv_size=3,
+        use_inner_decay=False, use_output_correction=False, correction_factor=0.02, tie_word_embeddings=True),
+         dtype="bf16", embedding=0.3),
+    case("comba", "no_convolutions_hybrid", "Comba", dict(
+        hidden_size=20, num_heads=3, head_dim=7, expand_v=1.0, use_short_conv=False, intermediate_size=28,
+        num_hidden_layers=2, max_position_embeddings=64, attn=dict(layers=[1], num_heads=5, num_kv_heads=1,
+                                                                   window_size=9, qkv_bias=True, rope_theta=300.0))),
+    case("gsa", "plain", "GSA", dict(num_heads=3, num_slots=7, intermediate_size=32)),
+    case("gsa", "shared_keys_bf16", "GSA", dict(
+        hidden_size=24, num_heads=4, num_kv_heads=2, num_slots=None, exapnd_k=0.5, exapnd_v=0.5,
+        elementwise_affine=False, use_short_conv=True, conv_size=3, feature_map="relu", gate_logit_normalizer=3,
+        norm_eps=1e-4, intermediate_size=28), dtype="bf16"),
     case("rwkv6", "plain", "RWKV6", dict(
         hidden_size=24, num_heads=3, expand_k=0.5, proj_low_rank_dim=4, gate_low_rank_dim=6,
         intermediate_size=40)),

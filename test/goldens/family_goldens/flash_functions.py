@@ -17,9 +17,11 @@ from torch.nn import functional
 warnings.filterwarnings("ignore")
 
 import fla.layers.attn  # noqa: E402
+import fla.layers.comba  # noqa: E402
 import fla.layers.delta_net  # noqa: E402
 import fla.layers.gated_deltanet  # noqa: E402
 import fla.layers.gla  # noqa: E402
+import fla.layers.gsa  # noqa: E402
 import fla.layers.hgrn  # noqa: E402
 import fla.layers.hgrn2  # noqa: E402
 import fla.layers.kda  # noqa: E402
@@ -32,16 +34,19 @@ import fla.layers.rwkv7  # noqa: E402
 import fla.layers.yoco  # noqa: E402
 import fla.models.rwkv6.modeling_rwkv6  # noqa: E402
 import fla.models.rwkv7.modeling_rwkv7  # noqa: E402
+import fla.modules.feature_map  # noqa: E402
 from fla.modules import mlp, norm, rotary  # noqa: E402
 from fla.modules.activations import ACT2FN  # noqa: E402
 from fla.modules.causal_conv1d import ShortConvolution  # noqa: E402
 from fla.modules.norm import fused_norm_gate, layernorm, layernorm_gated  # noqa: E402
 from fla.modules.rotary import RotaryEmbedding  # noqa: E402
 from fla.modules.token_shift import token_shift_ref  # noqa: E402
+from fla.ops.comba.naive import naive_chunk_comba  # noqa: E402
 from fla.ops.delta_rule.naive import delta_rule_recurrence  # noqa: E402
 from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # noqa: E402
 from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence  # noqa: E402
 from fla.ops.gla.naive import naive_recurrent_gla  # noqa: E402
+from fla.ops.gsa.naive import naive_recurrent_gsa  # noqa: E402
 from fla.ops.hgrn.naive import naive_recurrent_hgrn  # noqa: E402
 from fla.ops.kda.gate import naive_kda_gate, naive_kda_lowerbound_gate  # noqa: E402
 from fla.ops.kda.naive import naive_recurrent_kda  # noqa: E402
@@ -109,14 +114,14 @@ def rms_norm_linear(x, norm_weight, norm_bias, weight, bias, eps=1e-5):
     return functional.linear(x if norm_weight is None else x * norm_weight, weight, bias)
 
 
-fla.layers.hgrn2.rms_norm_linear = rms_norm_linear
+fla.layers.hgrn2.rms_norm_linear = fla.layers.gsa.rms_norm_linear = rms_norm_linear
 
 # Activations.
 
 ACT2FN.update(sigmoid=torch.sigmoid, logsigmoid=functional.logsigmoid, silu=functional.silu,
               swish=functional.silu, sqrelu=lambda x: functional.relu(x).square(),
               gelu=lambda x: functional.gelu(x, approximate="tanh"))
-fla.layers.hgrn2.swish = functional.silu
+fla.layers.hgrn2.swish = fla.modules.feature_map.swish = functional.silu
 fla.layers.hgrn.swiglu = lambda gate, x: functional.silu(gate) * x
 fla.layers.yoco.swiglu = lambda gate, x: functional.silu(gate) * x
 mlp.swiglu = lambda gate, x: functional.silu(gate) * x
@@ -272,6 +277,24 @@ def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, lower_bound, **unuse
 
 
 fla.layers.kda.fused_recurrent_kda = kda
+
+
+def comba(q, k, v, p, g, beta, **unused):
+    """The library's kernels correct by what was kept before the decay, and so does its naive function in
+    chunks; the naive one of a token at a time decays first."""
+    groups = v.shape[2] // q.shape[2]
+    q, k, p = (l2_norm(x).repeat_interleave(groups, 2) for x in (q, k, p))
+    return naive_chunk_comba(q, k, v, p, g, beta, chunk_size=8)
+
+
+fla.layers.comba.fused_recurrent_comba = comba
+
+
+def slot_attention(q, k, v, s, g, scale, **unused):
+    return naive_recurrent_gsa(q, k, v, s, g, scale)
+
+
+fla.layers.gsa.fused_recurrent_gsa = slot_attention
 
 
 def rwkv6(r, k, v, w, u, scale, **unused):

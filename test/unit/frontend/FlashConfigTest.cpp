@@ -105,6 +105,34 @@ TEST_F(FlashConfig, DeltaNetWritesAnOutputNormThatNobodyReads) {
   expectIgnored("use_output_norm", false);
 }
 
+TEST_F(FlashConfig, CombaDoesNotHandItsCorrectionOn) {
+  read("comba/plain");
+  for (const char *key : {"use_inner_decay", "use_output_correction"})
+    expectIgnored(key, false);
+  expectIgnored("correction_factor", 0.02);
+}
+
+TEST_F(FlashConfig, SlotAttentionWritesGatesAndBoundsThatNobodyReads) {
+  read("gsa/plain");
+  for (const char *key : {"use_norm", "use_output_gate"})
+    for (bool value : {false, true})
+      expectIgnored(key, value);
+  for (const char *key : {"clamp_max", "clamp_min"})
+    expectIgnored(key, -0.5);
+  EXPECT_EQ(importWith("feature_map", "t2r"),
+            "config.json: expects 'feature_map' to be swish or relu, but got "
+            "\"t2r\"");
+}
+
+// Slots that are not counted are as many as the channels of a key.
+TEST_F(FlashConfig, SlotsAreKeysWhereNoNumberSaysHowMany) {
+  read("gsa/plain");
+  config["num_slots"] = nullptr;
+  std::string module = moduleOf();
+  EXPECT_EQ(moduleWith("num_slots", 10), module);
+  EXPECT_NE(moduleWith("num_slots", 9), module);
+}
+
 TEST_F(FlashConfig, SambaDoesNotHandItsBiasOn) {
   read("samba/plain");
   std::string module = moduleOf();
