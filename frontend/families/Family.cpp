@@ -7,6 +7,7 @@
 #include "frontend/families/Bloom.h"
 #include "frontend/families/Cheems.h"
 #include "frontend/families/Cohere.h"
+#include "frontend/families/DeepSeek.h"
 #include "frontend/families/Doge.h"
 #include "frontend/families/ExplicitModel.h"
 #include "frontend/families/FalconH1.h"
@@ -88,6 +89,10 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"gsa", "GSAForCausalLM", "", readVocabularySize, importFlashGsa},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
+      {"deepseek_v2", "DeepseekV2ForCausalLM", "", readVocabularySize,
+       importDeepSeekV2, /*hasOwnCode=*/true},
+      {"deepseek_v3", "DeepseekV3ForCausalLM", "", readVocabularySize,
+       importDeepSeekV3, /*hasOwnCode=*/true},
       {"bailing_hybrid",
        "BailingHybridForCausalLM BailingMoeV3ForCausalLM "
        "BailingMoeV2_5ForCausalLM",

@@ -131,11 +131,13 @@ static Value limitGroups(ModelBuilder &model, const ExpertsConfig &config,
                /*order=*/Value(), count, seq::RetrievalWeighting::Score)
         .getWeights();
   };
-  Value two = model.reshape(name, best(order, groups, each, 2), {groups, 2});
-  Value sums = model.reshape(name,
-                             model.add(name, model.slice(name, two, 0, 1),
-                                       model.slice(name, two, 1, 1)),
-                             {groups});
+  int64_t counted = config.groupBest;
+  Value first = model.reshape(name, best(order, groups, each, counted),
+                              {groups, counted});
+  Value sums = model.slice(name, first, 0, 1);
+  if (counted == 2)
+    sums = model.add(name, sums, model.slice(name, first, 1, 1));
+  sums = model.reshape(name, sums, {groups});
   // The last of those taken, best first.
   Value least = model.slice(name, best(sums, 1, groups, config.groupsTaken),
                             config.groupsTaken - 1, 1);

@@ -24,9 +24,11 @@ struct ExpertsConfig {
   /// chosen, and left out where they are weighed.
   bool balanced = false;
   /// G groups of E / G experts each, and how many of them a token takes its
-  /// experts from: those whose two best experts have the largest sums. Of one
-  /// group a token takes any.
+  /// experts from: those whose best experts have the largest sums. Of one group
+  /// a token takes any.
   int64_t groups = 1, groupsTaken = 1;
+  /// How many best experts a group counts by: one or two.
+  int64_t groupBest = 2;
   /// What the sum of the experts taken is multiplied with.
   double scale = 1;
   /// Hidden units of a layer that every token passes; 0: there is none.

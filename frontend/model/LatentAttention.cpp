@@ -44,15 +44,16 @@ public:
     int64_t heads = config.heads, keys = config.keys, shared = config.shared,
             values = config.values, rank = config.rank;
     Value row = part(".latent", "kv_a_proj_with_mqa", x,
-                     model.rows(0, rank, rank + shared, 1));
+                     model.rows(0, rank, rank + shared, 1), config.bias);
     row = model.norm(name + ".latent_norm", source + "kv_a_layernorm", row,
                      config.norm);
-    Value common = part(".shared_key", "kv_a_proj_with_mqa", x,
-                        model.rows(rank, shared, rank + shared, 1));
+    Value common =
+        part(".shared_key", "kv_a_proj_with_mqa", x,
+             model.rows(rank, shared, rank + shared, 1), config.bias);
     AttentionConfig attention;
     attention.heads = heads;
     attention.keys = rank + shared;
-    attention.scale = 1 / std::sqrt(double(keys + shared));
+    attention.scale = config.scoreScale / std::sqrt(double(keys + shared));
     LayerAttention layer;
     layer.rotary = config.rotary;
     layer = streamed(model, name, layer);
@@ -88,7 +89,7 @@ public:
       y = gateHeads(x, y);
     return model.project(name + ".out", source + config.output.str(),
                          model.reshape(name, y, {heads * values}),
-                         model.getWidth());
+                         model.getWidth(), config.bias);
   }
 
 private:
@@ -116,7 +117,7 @@ private:
     std::string tensor = "q_proj";
     if (config.queryRank > 0) {
       x = model.project(name + ".query_low", source + "q_a_proj", x,
-                        config.queryRank);
+                        config.queryRank, config.bias);
       x = model.norm(name + ".query_norm", source + "q_a_layernorm", x,
                      config.norm);
       tensor = "q_b_proj";
@@ -132,8 +133,8 @@ private:
   }
 
   Value part(const char *what, const std::string &tensor, Value x,
-             seq::RowGroupsAttr rows) {
-    return model.projectRows(name + what, source + tensor, x, rows);
+             seq::RowGroupsAttr rows, bool bias = false) {
+    return model.projectRows(name + what, source + tensor, x, rows, bias);
   }
 
   /// Of each head's rows in the compressed row's matrix those from `offset` on,

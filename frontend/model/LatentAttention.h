@@ -18,6 +18,10 @@ struct LatentConfig {
   int64_t queryRank = 0;
   /// Of the compressed rows.
   NormConfig norm;
+  /// What the scores of a query's length are multiplied with besides.
+  double scoreScale = 1;
+  /// Of the products with the compressed rows' matrices and the output's.
+  bool bias = false;
   /// How the R channels of queries, and those of the shared keys, are turned.
   RotaryConfig rotary;
   /// The matrix of a sigmoid gate, a number for each head; empty: none. And that
