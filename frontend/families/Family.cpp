@@ -39,6 +39,7 @@
 #include "frontend/families/Olmo.h"
 #include "frontend/families/OlmoHybrid.h"
 #include "frontend/families/Opt.h"
+#include "frontend/families/Plamo2.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
 #include "frontend/families/QwenMoe.h"
@@ -154,6 +155,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"zamba", "ZambaForCausalLM", "", readVocabularySize, importZamba},
       {"zamba2", "Zamba2ForCausalLM", "", readVocabularySize, importZamba2},
       {"zaya", "ZayaForCausalLM", "", readVocabularySize, importZaya},
+      {"plamo2", "Plamo2ForCausalLM PLaMo2ForCausalLM", "", readVocabularySize,
+       importPlamo2, /*hasOwnCode=*/true},
       {"falcon_h1", "FalconH1ForCausalLM", "", readVocabularySize,
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,

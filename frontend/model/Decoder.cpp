@@ -22,7 +22,7 @@ DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
   config.context = reader.requireInteger(keys.context, 1, kMostContext);
   config.norm.epsilon =
       reader.getNumber(keys.epsilon, 0, 1, keys.epsilonOtherwise);
-  config.attention = readAttention(reader, config.width);
+  config.attention = readAttention(reader, config.width, keys.channels);
   config.head.tied = reader.getBoolean("tie_word_embeddings", tiedByDefault);
   return config;
 }

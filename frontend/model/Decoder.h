@@ -58,6 +58,8 @@ struct DecoderKeys {
   double epsilonOtherwise = 1e-6;
   /// Empty where no layer has an MLP of that width.
   llvm::StringRef hidden = "intermediate_size";
+  /// The channels of a head.
+  llvm::StringRef channels = "head_dim";
 };
 
 /// Reads what all of these models have: `hidden_size`, `num_hidden_layers`, the

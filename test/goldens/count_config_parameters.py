@@ -17,6 +17,7 @@ import torch
 import transformers
 from family_goldens.bailing import Ling
 from family_goldens.kimi import KimiLinear
+from family_goldens.plamo import Plamo2
 
 
 def count(config):
@@ -36,6 +37,10 @@ def count(config):
         # Its code is its checkpoint's own and needs Triton; the forward of the goldens names the same tensors.
         with torch.device("meta"):
             return sum(parameter.numel() for parameter in KimiLinear(config).parameters())
+    if name == "Plamo2ForCausalLM":
+        # Its code is its checkpoint's own and needs mamba_ssm's kernels; as above.
+        with torch.device("meta"):
+            return sum(parameter.numel() for parameter in Plamo2(config).parameters())
     if "attn_type_list" in config and name != "MiniMaxM2ForCausalLM":
         # The code of MiniMax' checkpoints; transformers has the same tensors.
         kinds = ["linear_attention", "full_attention"]
