@@ -43,6 +43,7 @@
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
 #include "frontend/families/QwenMoe.h"
+#include "frontend/families/QwenRwkv.h"
 #include "frontend/families/RecurrentGemma.h"
 #include "frontend/families/Rodimus.h"
 #include "frontend/families/StructuredMixer.h"
@@ -109,6 +110,10 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"rwkv6", "RWKV6ForCausalLM", "", readVocabularySize, importFlashRwkv6},
       {"rwkv7", "RWKV7ForCausalLM", "", readVocabularySize, importFlashRwkv7,
        /*hasOwnCode=*/true},
+      {"rwkv6qwen2", "RWKV6Qwen2ForCausalLM", "", readVocabularySize,
+       importRwkv6Qwen2, /*hasOwnCode=*/true},
+      {"rwkv_hybrid", "RwkvHybridForCausalLM", "", readVocabularySize,
+       importRwkvHybrid, /*hasOwnCode=*/true},
       {"mamba", "MambaForCausalLM", "", readVocabularySize, importMamba},
       {"falcon_mamba", "FalconMambaForCausalLM", "", readVocabularySize,
        importFalconMamba},

@@ -2,6 +2,7 @@
 
 #include "frontend/families/FlashModel.h"
 #include "frontend/model/Decoder.h"
+#include "frontend/model/Rwkv7.h"
 
 #include <cmath>
 
@@ -278,9 +279,6 @@ public:
     auto vectorFor = [&](const char *part) {
       return model.vector(name + part, source + part, width);
     };
-    auto keyed = [&](Value flat) {
-      return model.reshape(name + "mixer", flat, {config.heads, config.keys});
-    };
     Value read =
         model.project(name + "r", source + "r_proj", between("x_r"), width);
     Value decay = emitLowRank(model, name + "w", source + "w_lora.",
@@ -298,30 +296,17 @@ public:
     Value gate = emitLowRank(model, name + "g", source + "g_lora.",
                              between("x_g"), ranks.gate, inner, false, false,
                              seq::Nonlinearity::Sigmoid);
-    Value corrected = emitUnitKeys(model, name, key, vectorFor("k_k"));
-    // k + k (a - 1) k_a
-    Value scaled = model.mul(
-        name + "k", key, model.broadcast(name + "k", vectorFor("k_a"), key));
-    key = model.add(
-        name + "k", key,
-        model.sub(name + "k", model.mul(name + "k", scaled, rate), scaled));
-    Value values =
-        model.reshape(name + "mixer", value, {config.heads, config.values});
-    Value state =
-        model.state(name + "mixer", {config.heads, config.keys, config.values});
-    auto op = seq::Rwkv7Op::create(
-        model.getBuilder(), model.at(name + "mixer"), values.getType(),
-        state.getType(), keyed(read), keyed(decay), keyed(key), values,
-        keyed(corrected), keyed(rate), state, /*form=*/nullptr);
-    model.setNextState(op.getNextState());
+    Rwkv7Config recurrence{config.heads, config.keys, config.values,
+                           unitByRoot};
+    auto [mixed, bonus] = emitRwkv7(
+        model, recurrence, name,
+        {read, decay, key, value, rate, vectorFor("k_k"), vectorFor("k_a")},
+        source + "r_k");
     NormConfig headNorm;
     headNorm.centred = headNorm.bias = true;
     headNorm.epsilon = headEpsilon;
-    Value y = model.groupNorm(name + "norm", source + "g_norm",
-                              model.reshape(name + "mixer", op.getY(), {inner}),
+    Value y = model.groupNorm(name + "norm", source + "g_norm", mixed,
                               config.heads, inner, headNorm);
-    Value bonus = emitBonus(model, name, source,
-                            model.mul(name + "bonus", read, key), value);
     y = model.mul(name + "g", model.add(name + "bonus", y, bonus), gate);
     return model.project(name + "o", source + "o_proj", y, model.getWidth());
   }
@@ -344,36 +329,6 @@ private:
     return model.add(
         name + "v", value,
         model.mul(name + "v", share, model.sub(name + "v", first, value)));
-  }
-
-  Value emitUnitKeys(ModelBuilder &model, const std::string &name, Value key,
-                     Value weight) {
-    Value weighted =
-        model.mul(name + "kk", key, model.broadcast(name + "kk", weight, key));
-    NormConfig length;
-    length.epsilon = unitByRoot ? 1e-6 : 1e-12;
-    return model.groupNorm(name + "kk", name, weighted, config.heads,
-                           /*size=*/0, length,
-                           unitByRoot ? seq::NormMeasure::SumSquare
-                                      : seq::NormMeasure::MaxLength);
-  }
-
-  /// Each head's sum over key channels of r k r_k, times its values.
-  Value emitBonus(ModelBuilder &model, const std::string &name,
-                  const std::string &source, Value products, Value value) {
-    WeightSource weight(source + "r_k");
-    weight.stored = {config.heads, config.keys};
-    weight.derived = seq::DerivationAttr::get(model.getBuilder().getContext(),
-                                              seq::DerivationRule::Repeated, 0);
-    Value matrix = model.blocks(name + "bonus", weight, config.heads,
-                                config.values, config.keys);
-    Value sums = model.linear(
-        name + "bonus",
-        model.reshape(name + "bonus", products, {config.heads, config.keys}),
-        matrix);
-    return model.mul(name + "bonus",
-                     model.reshape(name + "bonus", sums, {config.inner()}),
-                     value);
   }
 
   const RwkvConfig &config;

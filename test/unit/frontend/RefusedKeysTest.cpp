@@ -1,0 +1,104 @@
+// What importers of single families refuse: values of keys with which a model
+// would be another one than they build. Each starts from a recorded
+// configuration.
+#include "test/unit/frontend/ConfigImport.h"
+
+#include <fstream>
+
+using namespace effc::frontend;
+using namespace effc::test;
+using nlohmann::json;
+
+namespace {
+
+class RefusedKeys : public ConfigImport {
+protected:
+  RefusedKeys() : ConfigImport(json()) {}
+
+  void read(const std::string &golden) {
+    std::ifstream file(EFFC_GOLDENS "/families/" + golden + "/config.json");
+    config = json::parse(file);
+    EXPECT_EQ(import(), "success");
+  }
+
+  /// Expects `config`, with another value of a key, to be refused by `message`.
+  void expectRefused(const char *key, const json &value,
+                     const std::string &message) {
+    json before = config;
+    config[key] = value;
+    EXPECT_EQ(import(), "config.json: " + message);
+    config = before;
+  }
+};
+
+} // namespace
+
+TEST_F(RefusedKeys, Zamba) {
+  read("zamba/four_heads_untied");
+  expectRefused("hidden_mamba_act", "gelu",
+                "expects 'hidden_mamba_act' to be silu, but got \"gelu\"");
+  expectRefused("attention_head_dim", 5,
+                "expects 'attention_head_dim' to be 10, which follows from "
+                "other keys, but got 5");
+  expectRefused("n_mamba_heads", 3,
+                "expects 'mamba_expand' * 'hidden_size' 40 to be a multiple of "
+                "'n_mamba_heads', but got 3");
+}
+
+TEST_F(RefusedKeys, Zaya) {
+  read("zaya/windows_biases_bf16");
+  expectRefused("lm_head_bias", true,
+                "expects 'lm_head_bias' to be false, but got true");
+  expectRefused("num_experts_per_tok", 2,
+                "expects 'num_experts_per_tok' to be 1, but got 2");
+  expectRefused("sliding_window", nullptr,
+                "lacks 'sliding_window', which layers that are "
+                "'hybrid_sliding' need");
+}
+
+TEST_F(RefusedKeys, DeepSeekV2) {
+  read("deepseek_v2/groups_yarn_bf16");
+  expectRefused("norm_topk_prob", true,
+                "expects 'norm_topk_prob' to be false, but got true");
+  expectRefused("mlp_bias", true,
+                "expects 'mlp_bias' to be false, but got true");
+  expectRefused("scoring_func", "sigmoid",
+                "expects 'scoring_func' to be softmax, but got \"sigmoid\"");
+  expectRefused("topk_method", "noaux_tc",
+                "expects 'topk_method' to be greedy or group_limited_greedy, "
+                "but got \"noaux_tc\"");
+}
+
+TEST_F(RefusedKeys, DeepSeekV3) {
+  read("deepseek_v3/released_bf16");
+  expectRefused("scoring_func", "softmax",
+                "expects 'scoring_func' to be sigmoid, but got \"softmax\"");
+  expectRefused("topk_method", "greedy",
+                "expects 'topk_method' to be noaux_tc, but got \"greedy\"");
+}
+
+TEST_F(RefusedKeys, Qrwkv6) {
+  read("rwkv6qwen2/later_keys_bf16");
+  expectRefused("use_rope", true,
+                "expects 'use_rope' to be false, but got true");
+  expectRefused("groupnorm_att", true,
+                "expects 'groupnorm_att' to be false, but got true");
+  expectRefused("balance_state", false,
+                "expects 'balance_state' to be true, but got false");
+  expectRefused("use_tokenshift", false,
+                "expects 'use_tokenshift' to be true, but got false");
+  expectRefused("head_dim", 4,
+                "expects 'num_attention_heads' heads to share 'hidden_size' "
+                "24, but got 12 channels");
+}
+
+TEST_F(RefusedKeys, Arwkv) {
+  read("rwkv_hybrid/plain");
+  expectRefused("wkv_layers", json::array({0}),
+                "expects 'wkv_layers' to be a string, but got an array of 1");
+  expectRefused("wkv_layers", "odd",
+                "expects 'wkv_layers' to be full, but got \"odd\"");
+  expectRefused("head_size", 3,
+                "expects 'hidden_size' to be a multiple of 'head_size' 3, but "
+                "got 8");
+}
