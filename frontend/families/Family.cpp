@@ -19,6 +19,7 @@
 #include "frontend/families/FlashLinearAttention.h"
 #include "frontend/families/FlashRwkv.h"
 #include "frontend/families/FlashSamba.h"
+#include "frontend/families/FlashTransformer.h"
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Gemma4.h"
 #include "frontend/families/Gpt.h"
@@ -89,6 +90,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
       {"comba", "CombaForCausalLM", "", readVocabularySize, importFlashComba},
       {"gsa", "GSAForCausalLM", "", readVocabularySize, importFlashGsa},
+      {"transformer", "TransformerForCausalLM", "", readVocabularySize,
+       importFlashTransformer},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
       {"deepseek_v2", "DeepseekV2ForCausalLM", "", readVocabularySize,

@@ -10,10 +10,9 @@ using namespace effc::frontend;
 using llvm::Twine;
 using mlir::Value;
 
-/// One object of `attn`: which layers attend, and how.
-static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
-                                const JsonObject &object, FlashConfig &config) {
-  ConfigReader reader(outer, "attn", object);
+std::pair<AttentionConfig, LayerAttention>
+effc::frontend::readFlashAttention(ConfigReader &reader, FamilyInput &input,
+                                   const FlashConfig &config) {
   AttentionConfig attention;
   attention.heads = reader.requireInteger("num_heads", 1, kMostDimension);
   attention.keyHeads = reader.getIntegerIfSet("num_kv_heads", 1, kMostDimension)
@@ -33,10 +32,18 @@ static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
   layer.window =
       reader.getIntegerIfSet("window_size", 1, kMostContext).value_or(0);
   layer.frequencies = "frequencies." + std::to_string(config.attention.size());
-  // The object has `rope_theta` and no scaling.
+  // There is `rope_theta` and no scaling.
   RotaryRequest request{attention.keys, config.context};
   request.scaled = false;
   layer.rotary = readRotary(reader, input, request);
+  return {attention, layer};
+}
+
+/// One object of `attn`: which layers attend, and how.
+static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
+                                const JsonObject &object, FlashConfig &config) {
+  ConfigReader reader(outer, "attn", object);
+  auto how = readFlashAttention(reader, input, config);
   const JsonValue *layers = reader.get("layers");
   const JsonArray *numbers = layers ? layers->getArray() : nullptr;
   if (!numbers)
@@ -48,7 +55,7 @@ static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
           "layers", "numbers of layers in 0.." + Twine(config.layers - 1),
           (*numbers)[i]);
     else
-      config.attention[*number] = {attention, layer};
+      config.attention[*number] = how;
   }
   outer.finishInner(reader);
 }

@@ -33,6 +33,12 @@ using FlashMixer = std::function<mlir::Value(
 /// `hidden_ratio`. Problems are left in the reader.
 FlashConfig readFlash(FamilyInput &input, double ratio);
 
+/// How a layer attends, by the keys of `reader`: the whole configuration, or an
+/// object of `attn`. Problems are left in the reader.
+std::pair<AttentionConfig, LayerAttention>
+readFlashAttention(ConfigReader &reader, FamilyInput &input,
+                   const FlashConfig &config);
+
 /// `width`, which is that of the key `widthKey`, times the number at `key`,
 /// which must give a multiple of `heads`: the channels of each head. Problems
 /// are left in the reader.

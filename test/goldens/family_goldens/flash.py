@@ -111,6 +111,11 @@ CASES = [
         hidden_size=24, num_heads=4, num_kv_heads=2, num_slots=None, exapnd_k=0.5, exapnd_v=0.5,
         elementwise_affine=False, use_short_conv=True, conv_size=3, feature_map="relu", gate_logit_normalizer=3,
         norm_eps=1e-4, intermediate_size=28), dtype="bf16"),
+    case("transformer", "plain", "Transformer", dict(num_heads=3, intermediate_size=36, max_position_embeddings=64)),
+    case("transformer", "windows_bf16", "Transformer", dict(
+        hidden_size=24, num_heads=6, num_kv_heads=2, qkv_bias=True, qk_norm=True, window_size=9, rope_theta=300.0,
+        hidden_ratio=None, intermediate_size=28, max_position_embeddings=64, elementwise_affine=False, fuse_norm=False,
+        norm_eps=1e-4, tie_word_embeddings=True), dtype="bf16", embedding=0.3),
     case("rwkv6", "plain", "RWKV6", dict(
         hidden_size=24, num_heads=3, expand_k=0.5, proj_low_rank_dim=4, gate_low_rank_dim=6,
         intermediate_size=40)),

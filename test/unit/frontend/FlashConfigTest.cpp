@@ -124,6 +124,16 @@ TEST_F(FlashConfig, SlotAttentionWritesGatesAndBoundsThatNobodyReads) {
             "\"t2r\"");
 }
 
+TEST_F(FlashConfig, TheDecoderOfAttentionWritesWhatNobodyReads) {
+  read("transformer/windows_bf16");
+  for (bool value : {false, true})
+    expectIgnored("elementwise_affine", value);
+  EXPECT_EQ(
+      importWith("attn", json::object({{"layers", {1}}, {"num_heads", 2}})),
+      "config.json: expects no 'attn' in a model whose layers all "
+      "attend, but got an object");
+}
+
 // Slots that are not counted are as many as the channels of a key.
 TEST_F(FlashConfig, SlotsAreKeysWhereNoNumberSaysHowMany) {
   read("gsa/plain");
