@@ -3,6 +3,7 @@
 
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/storage/Storage.h"
+#include "dialects/tile/BoxAxes.h"
 #include "passes/seq_to_tile/ScalarCode.h"
 
 using namespace mlir;
@@ -354,6 +355,14 @@ Value KernelBuilder::load(Value view, ValueRange indices,
     return tile::LoadOp::create(b, location, columnType(type.rows()), view,
                                 indices, rows, Value(), single,
                                 /*fetch_next=*/false);
+  }
+  // A host loads neighbours, whatever a stride says.
+  int64_t column = tile::axesOf(sizes, type).column;
+  if (!isGpu() && column >= 0 && viewType.getStrides()[column] != 1) {
+    mlir::emitError(location)
+        << "reads elements that lie " << viewType.getStrides()[column]
+        << " apart as one row, which no kernel of the host can";
+    broken = true;
   }
   return tile::LoadOp::create(b, location, type, view, indices, rows, columns,
                               sizes, /*fetch_next=*/false);

@@ -79,6 +79,31 @@ seq.weight @table source("table") : tensor<11x6xf32>
 
 // -----
 
+// The numbers of a column lie a row apart each.
+module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
+func.func @column(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6xf32>
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
+  %table = seq.parameter @table : tensor<11x6xf32>
+  %numbers = seq.parameter @numbers : tensor<6x1xf32>
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+    %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
+    seq.yield %kx : tensor<?x6xf32>
+  }
+  // expected-error @+1 {{reads elements that lie 16 apart as one row, which no kernel of the host can}}
+  %y = seq.kernel "add" (%kx = %x : tensor<?x6xf32>, %kn = %numbers : tensor<6x1xf32>) -> (tensor<?x6xf32>) {
+    %vector = seq.reshape %kn : tensor<6x1xf32> -> tensor<6xf32>
+    %each = seq.broadcast %vector along %kx {dimensions = array<i64: 1>} : tensor<6xf32>, tensor<?x6xf32>
+    %ky = seq.add %kx, %each : tensor<?x6xf32>
+    seq.yield %ky : tensor<?x6xf32>
+  }
+  return %y : tensor<?x6xf32>
+}
+seq.weight @table source("table") : tensor<11x6xf32>
+seq.weight @numbers source("numbers") : tensor<6x1xf32>
+}
+
+// -----
+
 // A tile has two dimensions: a step whose heads keep a cube has no place on it.
 #cube = affine_map<(h, i, j, k) -> (h, i, j, k)>
 #i = affine_map<(h, i, j, k) -> (h, i)>

@@ -16,7 +16,8 @@ static bool takesColumn(Operation &op) {
   if (!slice || slice.getSize() != 1)
     return false;
   auto type = cast<RankedTensorType>(slice.getX().getType());
-  return slice.getAxis() == type.getRank() - 1 && type.getShape().back() != 1;
+  return int64_t(slice.getAxis()) == type.getRank() - 1 &&
+         type.getShape().back() != 1;
 }
 
 LogicalResult effc::buildElementwise(KernelBuilder &k) {
