@@ -31,6 +31,8 @@ struct OperandSignature {
   /// Of a state; `start` is the value of every element before the first token.
   StateKind kind;
   double start;
+  /// Whether the state stays f32, in whatever type other states are stored.
+  bool keepsF32 = false;
 };
 
 /// One state of a stateful op.
@@ -47,6 +49,8 @@ struct StateDescriptor {
   double neutral;
   /// Whether the op must know the token's position to use the state.
   bool positionDependent;
+  /// Whether it stays f32, in whatever type other states are stored.
+  bool keepsF32 = false;
 };
 
 /// Why a mixer is not linear: "'<op>' <reason>".

@@ -166,7 +166,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     bool large = state.kind == seq::StateKind::Matrix ||
                  state.kind == seq::StateKind::Window ||
                  state.kind == seq::StateKind::Growing;
-    if (!large || matrixType == StateStorage::F32)
+    if (!large || state.keepsF32 || matrixType == StateStorage::F32)
       return state.type;
     if (matrixType == StateStorage::Int8) {
       Type element = eightBitsFor(state, op);

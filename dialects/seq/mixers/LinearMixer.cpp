@@ -28,7 +28,8 @@ describeStates(Operation *op, ArrayRef<OperandSignature> signature) {
        llvm::make_filter_range(signature, isState)) {
     auto type = cast<RankedTensorType>(op->getOperand(operand).getType());
     states.push_back({operand++, result++, state.kind, StateGrowth::Fixed, type,
-                      /*neutral=*/state.start, /*positionDependent=*/false});
+                      /*neutral=*/state.start, /*positionDependent=*/false,
+                      state.keepsF32});
   }
   return states;
 }

@@ -23,10 +23,11 @@ class Seq_MixerOperand<string operandName, string operandLetters,
   bit isOptional = 0;
   // How it is written; where empty, in the list of its role.
   string syntax = "";
-  // Of a state: its ::effc::seq::StateKind, the number that it starts with and
-  // what its next value is.
+  // Of a state: its ::effc::seq::StateKind, the number that it starts with,
+  // whether no storage of states may round it, and what its next value is.
   string kind = "Matrix";
   string start = "0.0";
+  bit keepsF32 = 0;
   string after = "";
 }
 
@@ -64,6 +65,13 @@ class Seq_State<string name, string letters,
                 string afterTokens = "the same after the tokens">
     : Seq_MixerOperand<name, letters, before, "State"> {
   let after = afterTokens;
+}
+// A running sum or product, whose every rounding would stay in all that follows.
+class Seq_RunningState<string name, string letters, string first,
+                       string before, string afterTokens>
+    : Seq_State<name, letters, before, afterTokens> {
+  let start = first;
+  let keepsF32 = 1;
 }
 class Seq_SumState<string name, string letters, string before>
     : Seq_State<name, letters, before> {
@@ -183,7 +191,8 @@ class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
                "{\"" # v.name # "\", \"" # !subst(",", "", v.letters)
                  # "\", ::effc::seq::OperandRole::" # v.role
                  # ", " # !if(v.isOptional, "true", "false")
-                 # ", ::effc::seq::StateKind::" # v.kind # ", " # v.start # "}"), ",\n        ")
+                 # ", ::effc::seq::StateKind::" # v.kind # ", " # v.start
+                 # ", " # !if(v.keepsF32, "true", "false") # "}"), ",\n        ")
         # [{};
       return signature;
     }

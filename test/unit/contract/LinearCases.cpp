@@ -67,6 +67,16 @@ const std::vector<LinearCase> &linearCases() {
       caseOf<seq::SelectiveScanOp>(
           {{"dt", writingStep}, {"a_log", logRate}, bias}),
       caseOf<seq::SsdOp>({{"dt", writingStep}, {"a_log", logRate}}),
+      caseOf<seq::TrapezoidalSsdOp>(
+          {{"dt", between(0.001, 0.7)},
+           {"rate", [](Random &random,
+                       Gates gates) { return -logDecay(random, gates); }},
+           {"share", between(-4, 4)},
+           {"written_before", between(0, 0.7)}}),
+      caseOf<seq::RunningTotalOp>(),
+      caseOf<seq::RunningTurnOp>(
+          {{"angle", between(-3, 3)}, {"state", positive}},
+          {.attributes = "phase = -0.5 : f64"}),
       caseOf<seq::HgrnOp>(
           {{"forget", forgetGate}, {"lower_bound", lowerBound}}),
       caseOf<seq::RgLruOp>({{"recurrence", forgetGate},
