@@ -20,6 +20,7 @@
 #include "frontend/families/FlashRwkv.h"
 #include "frontend/families/FlashSamba.h"
 #include "frontend/families/FlashTransformer.h"
+#include "frontend/families/ForgettingTransformer.h"
 #include "frontend/families/Gemma.h"
 #include "frontend/families/Gemma4.h"
 #include "frontend/families/Gpt.h"
@@ -34,6 +35,7 @@
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
+#include "frontend/families/Mamba3.h"
 #include "frontend/families/MiniMaxM2.h"
 #include "frontend/families/MiniMaxText.h"
 #include "frontend/families/NemotronH.h"
@@ -87,6 +89,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importFlashDeltaNet},
       {"gated_deltanet", "GatedDeltaNetForCausalLM", "", readVocabularySize,
        importFlashGatedDeltaNet},
+      {"forgetting_transformer", "ForgettingTransformerForCausalLM", "",
+       readVocabularySize, importForgettingTransformer},
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
       {"comba", "CombaForCausalLM", "", readVocabularySize, importFlashComba},
       {"gsa", "GSAForCausalLM", "", readVocabularySize, importFlashGsa},
@@ -118,6 +122,7 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"rwkv_hybrid", "RwkvHybridForCausalLM", "", readVocabularySize,
        importRwkvHybrid, /*hasOwnCode=*/true},
       {"mamba", "MambaForCausalLM", "", readVocabularySize, importMamba},
+      {"mamba3", "Mamba3ForCausalLM", "", readVocabularySize, importMamba3},
       {"falcon_mamba", "FalconMambaForCausalLM", "", readVocabularySize,
        importFalconMamba},
       {"rwkv", "RwkvForCausalLM", "", readVocabularySize, importPublicRwkv},

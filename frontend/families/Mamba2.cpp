@@ -1,6 +1,7 @@
 #include "frontend/families/Mamba2.h"
 
 #include "frontend/families/Mamba.h"
+#include "frontend/families/Mamba3.h"
 
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MambaSsmLayers.h"
@@ -57,6 +58,8 @@ frontend::importMambaSsm(FamilyInput &input) {
   const std::string *name = layer ? layer->getString() : nullptr;
   if (arguments && (!layer || (name && *name == "Mamba1")))
     return importMambaSsm1(input);
+  if (name && *name == "Mamba3")
+    return importMambaSsm3(input);
   ConfigReader &reader = input.config;
   MambaSsmLayers around = readMambaSsmLayers(
       input, reader.requireInteger("d_model", 1, kMostMamba2Dimension),

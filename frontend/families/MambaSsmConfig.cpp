@@ -72,7 +72,7 @@ static void readMixer(ConfigReader &reader, const JsonObject &object,
   const std::string *layer = mixer.getString("layer");
   if (!mixer.hasProblem() && (!layer || *layer != "Mamba2"))
     mixer.report("layer " + (layer ? quote(*layer) : "'Mamba1' (the default)") +
-                 " is not supported; supported: Mamba1, Mamba2");
+                 " is not supported; supported: Mamba1, Mamba2, Mamba3");
   config.keys = mixer.getInteger("d_state", 1, kMostMamba2Dimension, 128);
   config.taps = mixer.getInteger("d_conv", 2, 64, 4);
   config.inputBias = config.outputBias = mixer.getBoolean("bias", false);

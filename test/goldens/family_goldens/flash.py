@@ -90,6 +90,11 @@ CASES = [
     case("gated_deltanet", "value_heads", "GatedDeltaNet", dict(
         hidden_size=28, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.0, allow_neg_eigval=True,
         output_gate_activation="sigmoid", conv_size=3, intermediate_size=36)),
+    case("forgetting_transformer", "plain", "ForgettingTransformer", dict(
+        num_heads=3, qk_norm=True, use_output_gate=True)),
+    case("forgetting_transformer", "shared_keys_bf16", "ForgettingTransformer", dict(
+        hidden_size=24, num_heads=4, num_kv_heads=2, qkv_bias=True, intermediate_size=32, vocab_size=59,
+        tie_word_embeddings=True), dtype="bf16", embedding=0.3),
     case("kda", "plain", "KDA", dict(num_heads=2, head_dim=6, expand_v=1.5, intermediate_size=32)),
     case("kda", "value_heads_bf16", "KDA", dict(
         hidden_size=24, num_heads=2, num_v_heads=4, head_dim=5, use_short_conv=False,

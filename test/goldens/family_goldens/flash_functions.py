@@ -19,6 +19,7 @@ warnings.filterwarnings("ignore")
 import fla.layers.attn  # noqa: E402
 import fla.layers.comba  # noqa: E402
 import fla.layers.delta_net  # noqa: E402
+import fla.layers.forgetting_attn  # noqa: E402
 import fla.layers.gated_deltanet  # noqa: E402
 import fla.layers.gla  # noqa: E402
 import fla.layers.gsa  # noqa: E402
@@ -43,6 +44,7 @@ from fla.modules.rotary import RotaryEmbedding  # noqa: E402
 from fla.modules.token_shift import token_shift_ref  # noqa: E402
 from fla.ops.comba.naive import naive_chunk_comba  # noqa: E402
 from fla.ops.delta_rule.naive import delta_rule_recurrence  # noqa: E402
+from fla.ops.forgetting_attn.naive import naive_forgetting_attn  # noqa: E402
 from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule  # noqa: E402
 from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence  # noqa: E402
 from fla.ops.gla.naive import naive_recurrent_gla  # noqa: E402
@@ -91,9 +93,16 @@ def rms(x, eps):
 layernorm.RMSNorm.forward = with_residual(lambda self, x: affine(self, rms(x, self.eps)))
 layernorm.LayerNorm.forward = with_residual(lambda self, x: affine(
     self, functional.layer_norm(x, x.shape[-1:], eps=self.eps)))
-layernorm.GroupNorm.forward = with_residual(lambda self, x: affine(
-    self, functional.layer_norm(x.unflatten(-1, (self.num_groups, -1)),
-                                (x.shape[-1] // self.num_groups,), eps=self.eps).flatten(-2)))
+
+
+def group_norm(self, x):
+    groups = x.unflatten(-1, (self.num_groups, -1))
+    if self.is_rms_norm:
+        return affine(self, rms(groups, self.eps).flatten(-2))
+    return affine(self, functional.layer_norm(groups, groups.shape[-1:], eps=self.eps).flatten(-2))
+
+
+layernorm.GroupNorm.forward = with_residual(group_norm)
 
 
 def rms_gated(self, x, g, residual=None, prenorm=False, residual_in_fp32=False):
@@ -105,7 +114,7 @@ fused_norm_gate.FusedRMSNormGated.forward = rms_gated
 
 
 # The library's own reference: the gate comes before or behind the norm, of groups of channels.
-layernorm_gated.RMSNormGated.forward = lambda self, x, z: layernorm_gated.rms_norm_ref(
+layernorm_gated.RMSNormGated.forward = lambda self, x, z=None: layernorm_gated.rms_norm_ref(
     x, self.weight, None, z, self.eps, self.group_size, self.norm_before_gate)
 
 
@@ -277,6 +286,7 @@ def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, lower_bound, **unuse
 
 
 fla.layers.kda.fused_recurrent_kda = kda
+fla.layers.forgetting_attn.parallel_forgetting_attn = lambda q, k, v, f, **unused: naive_forgetting_attn(q, k, v, f)
 
 
 def comba(q, k, v, p, g, beta, **unused):
