@@ -13,6 +13,7 @@
 #include "frontend/families/FalconH1.h"
 #include "frontend/families/FlashComba.h"
 #include "frontend/families/FlashDelta.h"
+#include "frontend/families/FlashDeltaProduct.h"
 #include "frontend/families/FlashGsa.h"
 #include "frontend/families/FlashHgrn.h"
 #include "frontend/families/FlashLinear.h"
@@ -89,6 +90,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importFlashDeltaNet},
       {"gated_deltanet", "GatedDeltaNetForCausalLM", "", readVocabularySize,
        importFlashGatedDeltaNet},
+      {"gated_deltaproduct", "GatedDeltaProductForCausalLM", "",
+       readVocabularySize, importFlashGatedDeltaProduct},
       {"forgetting_transformer", "ForgettingTransformerForCausalLM", "",
        readVocabularySize, importForgettingTransformer},
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},

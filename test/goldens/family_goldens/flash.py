@@ -90,6 +90,14 @@ CASES = [
     case("gated_deltanet", "value_heads", "GatedDeltaNet", dict(
         hidden_size=28, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.0, allow_neg_eigval=True,
         output_gate_activation="sigmoid", conv_size=3, intermediate_size=36)),
+    case("gated_deltaproduct", "two_corrections", "GatedDeltaProduct", dict(
+        num_heads=2, head_dim=7, expand_v=1.0, num_householder=2, use_forget_gate=True, allow_neg_eigval=True)),
+    case("gated_deltaproduct", "one_correction_bf16", "GatedDeltaProduct", dict(
+        hidden_size=24, num_heads=3, head_dim=6, expand_v=1.5, num_householder=1, use_forget_gate=True, conv_size=3,
+        intermediate_size=32, vocab_size=59), dtype="bf16"),
+    case("gated_deltaproduct", "three_corrections_no_gates", "GatedDeltaProduct", dict(
+        hidden_size=20, num_heads=2, head_dim=5, expand_v=2.0, num_householder=3, use_short_conv=False,
+        use_output_gate=False, intermediate_size=28, vocab_size=61)),
     case("forgetting_transformer", "plain", "ForgettingTransformer", dict(
         num_heads=3, qk_norm=True, use_output_gate=True)),
     case("forgetting_transformer", "shared_keys_bf16", "ForgettingTransformer", dict(

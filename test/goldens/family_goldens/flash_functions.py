@@ -21,6 +21,7 @@ import fla.layers.comba  # noqa: E402
 import fla.layers.delta_net  # noqa: E402
 import fla.layers.forgetting_attn  # noqa: E402
 import fla.layers.gated_deltanet  # noqa: E402
+import fla.layers.gated_deltaproduct  # noqa: E402
 import fla.layers.gla  # noqa: E402
 import fla.layers.gsa  # noqa: E402
 import fla.layers.hgrn  # noqa: E402
@@ -274,6 +275,14 @@ def gated_delta_rule(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, **unuse
 
 
 fla.layers.gated_deltanet.fused_recurrent_gated_delta_rule = gated_delta_rule
+
+
+def delta_product(q, k, v, g, beta, **unused):
+    """The layer gives each correction a token of its own."""
+    return naive_recurrent_gated_delta_rule(l2_norm(q), l2_norm(k), v, beta, torch.zeros_like(beta) if g is None else g)
+
+
+fla.layers.gated_deltaproduct.fused_recurrent_gated_delta_rule = delta_product
 
 
 def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, lower_bound, **unused):
