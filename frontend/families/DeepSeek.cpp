@@ -4,6 +4,7 @@
 #include "frontend/families/Bailing.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/LatentAttention.h"
+#include "frontend/model/LayerPattern.h"
 
 #include <cmath>
 
@@ -19,8 +20,8 @@ namespace {
 struct DeepSeekConfig {
   DecoderConfig decoder;
   LatentConfig latent;
-  /// Layers without experts, which are the first.
-  int64_t dense = 0;
+  /// Which layers have experts; the others have an MLP.
+  std::vector<unsigned> routed;
   /// Layers behind the last, which guess further tokens.
   int64_t further = 0;
 };
@@ -109,6 +110,17 @@ static DeepSeekConfig readDeepSeek(FamilyInput &input, llvm::StringRef family) {
   return config;
 }
 
+/// The first layers have no experts, or as a list says.
+static void readDense(ConfigReader &reader, DeepSeekConfig &config,
+                      int64_t otherwise) {
+  int64_t dense =
+      reader.getInteger("first_k_dense_replace", 0, kMostLayers, otherwise);
+  config.routed = readLayerPattern(
+      reader, "mlp_layer_types", int64_t(config.decoder.layers.size()),
+      {"dense", "sparse"},
+      [&](int64_t layer) -> unsigned { return layer >= dense; });
+}
+
 static Value emitDeepSeekLayer(ModelBuilder &model,
                                const DeepSeekConfig &config, int64_t layer,
                                Value x) {
@@ -121,7 +133,7 @@ static Value emitDeepSeekLayer(ModelBuilder &model,
   };
   auto feed = [&](Value token) {
     std::string mlp = source + "mlp.";
-    if (layer < config.dense)
+    if (config.routed[size_t(layer)] == 0)
       return emitMlp(model, decoder.mlp, {name + "mlp", mlp}, token);
     ExpertsNames experts = decoder.expertNames;
     experts.name = name + "experts";
@@ -154,7 +166,7 @@ static Module build(FamilyInput &input, const DeepSeekConfig &config) {
 Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   ConfigReader &reader = input.config;
   DeepSeekConfig config = readDeepSeek(input, "deepseek_v2");
-  config.dense = reader.getInteger("first_k_dense_replace", 0, kMostLayers, 0);
+  readDense(reader, config, 0);
   config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   ExpertsConfig &experts = *config.decoder.experts;
   // The public library does not read it; the authors' code divides by sums.
@@ -176,10 +188,12 @@ Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   return build(input, config);
 }
 
-Module effc::frontend::importDeepSeekV3(FamilyInput &input) {
+/// `dense`: the first layers that have no experts, where nothing says how many.
+static Module importV3(FamilyInput &input, llvm::StringRef family,
+                       int64_t dense) {
   ConfigReader &reader = input.config;
-  DeepSeekConfig config = readDeepSeek(input, "deepseek_v3");
-  config.dense = reader.getInteger("first_k_dense_replace", 0, kMostLayers, 3);
+  DeepSeekConfig config = readDeepSeek(input, family);
+  readDense(reader, config, dense);
   if (reader.getBoolean("rope_interleave", true))
     config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   config.further = reader.getInteger(
@@ -193,4 +207,12 @@ Module effc::frontend::importDeepSeekV3(FamilyInput &input) {
   expectName(reader, "topk_method", "noaux_tc");
   readExpertGroups(reader, experts, "n_group", "topk_group");
   return build(input, config);
+}
+
+Module effc::frontend::importDeepSeekV3(FamilyInput &input) {
+  return importV3(input, "deepseek_v3", /*dense=*/3);
+}
+
+Module effc::frontend::importGlm4MoeLite(FamilyInput &input) {
+  return importV3(input, "glm4_moe_lite", /*dense=*/1);
 }

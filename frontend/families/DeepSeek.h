@@ -10,6 +10,9 @@ llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importDeepSeekV2(FamilyInput &);
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importDeepSeekV3(FamilyInput &);
+/// GLM-4.7-Flash, which is V3 at another size.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importGlm4MoeLite(FamilyInput &);
 
 } // namespace effc::frontend
 

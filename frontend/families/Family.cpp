@@ -105,6 +105,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importDeepSeekV2, /*hasOwnCode=*/true},
       {"deepseek_v3", "DeepseekV3ForCausalLM", "", readVocabularySize,
        importDeepSeekV3, /*hasOwnCode=*/true},
+      {"glm4_moe_lite", "Glm4MoeLiteForCausalLM", "", readVocabularySize,
+       importGlm4MoeLite},
       {"bailing_hybrid",
        "BailingHybridForCausalLM BailingMoeV3ForCausalLM "
        "BailingMoeV2_5ForCausalLM",

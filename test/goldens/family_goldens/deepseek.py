@@ -1,4 +1,4 @@
-"""Cases of DeepSeek-V2 and V3 by transformers (release 5.24)."""
+"""Cases of DeepSeek-V2 and V3 and of GLM-4.7-Flash by transformers (release 5.24)."""
 
 from .public import case
 
@@ -44,5 +44,28 @@ CASES = [
         "topk_group": 1, "num_experts_per_tok": 2, "attention_bias": True, "num_nextn_predict_layers": 1,
         "rope_parameters": {**YARN, "mscale": 1.0, "mscale_all_dim": 1.0}},
          draw={r"e_score_correction_bias$": (0.0, 0.4)}, dtype="bf16", rewrite=as_released("deepseek_v3", 3),
+         buffers={"model.layers.2.eh_proj.weight": (4, 3)}),
+]
+
+
+def flash_as_released(config):
+    """The keys of the released file, which says the first layers' kind by their number."""
+    rope = config.pop("rope_parameters")
+    for key in ("mlp_layer_types", "qk_head_dim", "rope_interleave"):
+        config.pop(key, None)
+    return {**config, "rope_theta": rope["rope_theta"], "rope_scaling": None, "partial_rotary_factor": 1.0,
+            "first_k_dense_replace": 1, "num_nextn_predict_layers": 1, "topk_method": "noaux_tc"}
+
+
+GLM = {**{key: value for key, value in V3.items() if key != "first_k_dense_replace"}, "n_group": 1, "topk_group": 1}
+CASES += [
+    case("glm4_moe_lite", "listed", "Glm4MoeLite", {
+        **GLM, "q_lora_rank": 9, "routed_scaling_factor": 1.8, "mlp_layer_types": ["sparse", "dense"]},
+         draw={r"e_score_correction_bias$": (0.0, 0.4)}),
+    case("glm4_moe_lite", "released_bf16", "Glm4MoeLite", {
+        **GLM, "hidden_size": 24, "num_attention_heads": 3, "num_key_value_heads": 3, "q_lora_rank": 7,
+        "n_routed_experts": 8, "num_experts_per_tok": 2, "rope_parameters": {
+            "rope_type": "default", "rope_theta": 300.0}},
+         draw={r"e_score_correction_bias$": (0.0, 0.4)}, dtype="bf16", rewrite=flash_as_released,
          buffers={"model.layers.2.eh_proj.weight": (4, 3)}),
 ]
