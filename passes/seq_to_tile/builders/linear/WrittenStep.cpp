@@ -205,13 +205,9 @@ LogicalResult WrittenStep::build() {
        llvm::zip_equal(body().getTerminator()->getOperands(), axes))
     code.emitConstants(yielded, along, scope({}));
   SmallVector<Value> before = loadStates();
-  if (k.isDecode()) {
-    FailureOr<SmallVector<Value>> after = step(segment.getFirstRow(), before);
-    if (failed(after))
-      return failure();
-    storeStates(*after);
-    return success();
-  }
+  // Of a single token too, as in a decode call: what stands before the loop would
+  // else share loops over elements with what stands in it, and sums over rows be
+  // added in another order than in a prompt.
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), segment.getLength(),
                                  k.index(1), before);
   {
