@@ -68,7 +68,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       else if (mixerClass == seq::MixerClass::Window)
         chooseForWindow(mixer, entry, target, forced);
       else if (mixerClass == seq::MixerClass::Opaque)
-        chooseStep(mixer, entry);
+        chooseStep(mixer, entry, forced);
     });
   }
 
@@ -115,13 +115,16 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   }
 
   // What is not linear runs token by token, whatever was asked for. A decode
-  // entry has no other form, so there it is none that could have been better.
-  void chooseStep(seq::MixerOpInterface mixer, seq::EntryAttr entry) {
+  // entry has no other form, so there it is none that could have been better;
+  // nor is a step that was asked for.
+  void chooseStep(seq::MixerOpInterface mixer, seq::EntryAttr entry,
+                  std::optional<Forced> forced) {
     set(mixer, seq::FormKind::Step, 0);
     seq::Obstacle obstacle = mixer.getObstacle();
     InFlightDiagnostic remark = emitRemark(mixer.getLoc());
-    bool isPrefill = entry.getKind() == seq::EntryKind::Prefill;
-    remark << (isPrefill ? StringRef(seq::kFallbackRemark) : StringRef())
+    bool isWorse = entry.getKind() == seq::EntryKind::Prefill &&
+                   !(forced && forced->kind == seq::FormKind::Step);
+    remark << (isWorse ? StringRef(seq::kFallbackRemark) : StringRef())
            << "form in " << stringifyEntryKind(entry.getKind()) << "_"
            << entry.getRows() << ": step, since it is not linear";
     if (obstacle.op)

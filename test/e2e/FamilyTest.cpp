@@ -70,7 +70,9 @@ protected:
     if (std::ifstream file(golden("options.json")); file) {
       nlohmann::json options = nlohmann::json::parse(file);
       for (const auto &[name, value] : options.items())
-        all.insert(all.end(), {"--" + name, value.dump()});
+        all.insert(all.end(),
+                   {"--" + name, value.is_string() ? value.get<std::string>()
+                                                   : value.dump()});
     }
     Finished done = runProgram(all);
     ASSERT_EQ(done.status, 0) << done.err;

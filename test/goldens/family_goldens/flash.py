@@ -11,6 +11,9 @@ TOKENS = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0}
 BASE = dict(vocab_size=67, hidden_size=30, num_hidden_layers=2, intermediate_size=44, norm_eps=1e-5,
             use_cache=False)
 
+# No other form is known; asked for, it is no fallback.
+STEP = {"force-form": "step"}
+
 # Gates that are active: decays that neither vanish nor stay at 1.
 DRAW = {
     r"A_log$": (0.0, 0.7),
@@ -90,17 +93,18 @@ CASES = [
     case("gated_deltanet", "value_heads", "GatedDeltaNet", dict(
         hidden_size=28, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.0, allow_neg_eigval=True,
         output_gate_activation="sigmoid", conv_size=3, intermediate_size=36)),
-    case("gated_deltaproduct", "two_corrections", "GatedDeltaProduct", dict(
-        num_heads=2, head_dim=7, expand_v=1.0, num_householder=2, use_forget_gate=True, allow_neg_eigval=True)),
-    case("gated_deltaproduct", "one_correction_bf16", "GatedDeltaProduct", dict(
+    case("gated_deltaproduct", "plain", "GatedDeltaProduct", dict(
+        num_heads=2, head_dim=7, expand_v=1.0, num_householder=2, use_forget_gate=True, allow_neg_eigval=True),
+         options=STEP),
+    case("gated_deltaproduct", "single", "GatedDeltaProduct", dict(
         hidden_size=24, num_heads=3, head_dim=6, expand_v=1.5, num_householder=1, use_forget_gate=True, conv_size=3,
         intermediate_size=32, vocab_size=59), dtype="bf16"),
-    case("gated_deltaproduct", "three_corrections_no_gates", "GatedDeltaProduct", dict(
+    case("gated_deltaproduct", "no_gates", "GatedDeltaProduct", dict(
         hidden_size=20, num_heads=2, head_dim=5, expand_v=2.0, num_householder=3, use_short_conv=False,
-        use_output_gate=False, intermediate_size=28, vocab_size=61)),
+        use_output_gate=False, intermediate_size=28, vocab_size=61), options=STEP),
     case("forgetting_transformer", "plain", "ForgettingTransformer", dict(
         num_heads=3, qk_norm=True, use_output_gate=True)),
-    case("forgetting_transformer", "shared_keys_bf16", "ForgettingTransformer", dict(
+    case("forgetting_transformer", "shared", "ForgettingTransformer", dict(
         hidden_size=24, num_heads=4, num_kv_heads=2, qkv_bias=True, intermediate_size=32, vocab_size=59,
         tie_word_embeddings=True), dtype="bf16", embedding=0.3),
     case("kda", "plain", "KDA", dict(num_heads=2, head_dim=6, expand_v=1.5, intermediate_size=32)),

@@ -2,6 +2,7 @@
 // RUN: FileCheck %s --check-prefix=REMARK < %t.remarks
 // RUN: effc-opt %s --seq-split-steps --seq-split-steps 2>/dev/null | FileCheck %s
 // RUN: effc-opt %s --seq-choose-forms 2>&1 | FileCheck %s --check-prefix=WHOLE
+// RUN: effc-opt %s --seq-choose-forms=force=step 2>&1 | FileCheck %s --check-prefix=ASKED
 
 #h = affine_map<(h, k, v) -> (h)>
 #hk = affine_map<(h, k, v) -> (h, k)>
@@ -86,6 +87,8 @@ func.func @prefill_sum(%k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %f: tensor<
 // CHECK-LABEL: func.func @prefill_meeting
 // CHECK: states(%{{.*}} = %{{.*}} : tensor<6x3x5xf32>, %{{.*}} = %{{.*}} : tensor<6xf32>)
 // WHOLE: remark: fallback: form in prefill_48: step, since it is not linear: 'seq.contract' joins the states of shape 6,3,5 and 6
+// A step that is asked for is none that was fallen back to.
+// ASKED: remark: form in prefill_48: step, since it is not linear: 'seq.contract' joins the states of shape 6,3,5 and 6
 func.func @prefill_meeting(%k: tensor<?x6x3xf32>, %v: tensor<?x6x5xf32>, %m: tensor<6x3x5xf32>, %s: tensor<6xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 48>} {
   %y, %next, %count = seq.recurrence tokens(%kt = %k : tensor<?x6x3xf32>, %vt = %v : tensor<?x6x5xf32>) parameters()
