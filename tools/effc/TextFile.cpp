@@ -13,6 +13,10 @@ using namespace effc::cli;
 
 void cli::writeTextFile(const std::string &path, const std::string &text) {
   HoldSignals held;
+  replaceTextFile(path, text);
+}
+
+void cli::replaceTextFile(const std::string &path, const std::string &text) {
   rt::PartialFile file;
   int code = file.begin(path);
   for (size_t at = 0; !code && at < text.size();) {

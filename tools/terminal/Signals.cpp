@@ -1,6 +1,8 @@
 #include "tools/terminal/Signals.h"
 
 #include <atomic>
+#include <mutex>
+#include <optional>
 #include <unistd.h>
 #include <utility>
 
@@ -49,14 +51,31 @@ RemoveOnSignal::RemoveOnSignal(std::string name)
 
 RemoveOnSignal::~RemoveOnSignal() { doomedFile = nullptr; }
 
+// What signals do belongs to the process. Two holders that each put back what they
+// had found would, where they overlap, leave it as the earlier one had made it: no
+// signal would ever end the process again.
+static std::mutex holding;
+static unsigned holders = 0;
+static std::optional<SignalActions> holdActions;
+
 HoldSignals::HoldSignals() {
+  std::lock_guard guard(holding);
+  if (holders++ > 0)
+    return;
   heldSignal = 0;
-  actions.emplace([](int signal) { heldSignal = signal; });
+  holdActions.emplace([](int signal) { heldSignal = signal; });
 }
 
 HoldSignals::~HoldSignals() {
-  actions.reset();
-  if (int signal = heldSignal)
+  int signal = 0;
+  {
+    std::lock_guard guard(holding);
+    if (--holders > 0)
+      return;
+    holdActions.reset();
+    signal = heldSignal;
+  }
+  if (signal)
     raise(signal);
 }
 

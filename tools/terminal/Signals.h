@@ -4,7 +4,6 @@
 
 #include <array>
 #include <csignal>
-#include <optional>
 #include <string>
 
 namespace effc::cli {
@@ -33,15 +32,15 @@ private:
   SignalActions actions;
 };
 
-/// Lets one of these signals end the process only when this goes: around the
-/// writing of a file by somebody who cannot be told to remove it.
+/// Lets one of these signals end the process only when this goes, or the last of
+/// several, on whichever threads: around the writing of a file by somebody who cannot
+/// be told to remove it.
 class HoldSignals {
 public:
   HoldSignals();
   ~HoldSignals();
-
-private:
-  std::optional<SignalActions> actions;
+  HoldSignals(const HoldSignals &) = delete;
+  HoldSignals &operator=(const HoldSignals &) = delete;
 };
 
 /// For as long as this lives, the first SIGINT (Ctrl-C) only sets a mark, so that

@@ -79,7 +79,8 @@ void SessionFiles::save(const NamedSession &session,
                 {"near", session.isNear},
                 {"tokens", session.tokens}};
   try {
-    cli::writeTextFile(
+    // Threads that save all the time would keep SIGTERM waiting.
+    cli::replaceTextFile(
         path,
         saved.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
   } catch (const cli::Failure &failure) {

@@ -3,8 +3,10 @@
 
 #include "test/unit/tools/effc-serve/ServedToy.h"
 
+#include <csignal>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace effc::test;
@@ -178,6 +180,24 @@ TEST(ServeSessions, OutliveTheProcess) {
   // Two files of the other one.
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path), {}),
             2);
+}
+
+// Both workers save at once, again and again: SIGTERM still ends the server.
+TEST(ServeSessions, SavingLeavesSignalsAlone) {
+  Folder folder;
+  ServedToy toy({"--session-dir", folder.path});
+  std::vector<std::thread> clients;
+  for (const char *id : {"a", "b", "c", "d"})
+    clients.emplace_back([&toy, id] {
+      std::string path = "/v1/sessions/" + std::string(id);
+      toy.post("/v1/sessions", {{"id", id}, {"prompt", {1, 2, 3}}});
+      for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(toy.post(path + "/save", Json::object()).status, 200);
+    });
+  for (std::thread &client : clients)
+    client.join();
+  toy.signal(SIGTERM);
+  EXPECT_EQ(toy.wait(), 0);
 }
 
 TEST(ServeSessions, AreBusyWhileARequestHasThem) {

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <optional>
 #include <unistd.h>
 
 using namespace effc::cli;
@@ -51,6 +52,51 @@ TEST_P(Signals, WaitWhileTheyAreHeld) {
         HoldSignals held;
         raise(GetParam());
         unlink(path.c_str()); // what is being done is done to its end
+      },
+      testing::KilledBySignal(GetParam()), "");
+  EXPECT_FALSE(exists());
+}
+
+// Those of several threads need not end in the order in which they began.
+TEST_P(Signals, WaitForTheLastWhoHoldsThem) {
+  EXPECT_EXIT(
+      {
+        std::optional<HoldSignals> first(std::in_place);
+        std::optional<HoldSignals> last(std::in_place);
+        raise(GetParam());
+        first.reset();
+        unlink(path.c_str());
+        last.reset();
+        _exit(7);
+      },
+      testing::KilledBySignal(GetParam()), "");
+  EXPECT_FALSE(exists());
+}
+
+TEST_P(Signals, EndTheProcessWhenNobodyHoldsThem) {
+  EXPECT_EXIT(
+      {
+        std::optional<HoldSignals> first(std::in_place);
+        std::optional<HoldSignals> last(std::in_place);
+        first.reset();
+        last.reset();
+        raise(GetParam());
+        _exit(7);
+      },
+      testing::KilledBySignal(GetParam()), "");
+}
+
+TEST_P(Signals, AreNotForgottenByOneWithinAnother) {
+  EXPECT_EXIT(
+      {
+        std::optional<HoldSignals> outer(std::in_place);
+        raise(GetParam());
+        {
+          HoldSignals inner;
+        }
+        unlink(path.c_str());
+        outer.reset();
+        _exit(7);
       },
       testing::KilledBySignal(GetParam()), "");
   EXPECT_FALSE(exists());
