@@ -138,6 +138,14 @@ bool DiskCache::isAsGood(const StateOrigin &one,
 
 /// Those go that the new one makes unnecessary, and that are too many bytes.
 void DiskCache::addFile(File file) {
+  // What memory gave up and got back while it waited here is written twice, to one
+  // file: the earlier entry goes, and the file stays.
+  std::erase_if(files, [&](const File &other) {
+    bool isSame = other.name == file.name;
+    counted.bytes -= isSame ? other.bytes : 0;
+    counted.files -= isSame;
+    return isSame;
+  });
   counted.bytes += file.bytes;
   ++counted.files;
   files.push_front(std::move(file));

@@ -1,6 +1,8 @@
 // Kept states in files: found again by later processes, and refused where they are
 // damaged or another's; a disk that does not take them is done without.
 
+#include "runtime/src/serving/DiskCache.h"
+#include "runtime/src/devices/host/HostDevice.h"
 #include "test/unit/runtime/serving/CachedToy.h"
 #include "test/unit/runtime/toy/ToyOnDevice.h"
 
@@ -84,6 +86,41 @@ TEST(DiskCache, LongerTextsReplaceTheirBeginnings) {
   EXPECT_EQ(folder.files().size(), 1u);
   serveAndStop(folder, ToyStates::KeysAlone, turn);
   EXPECT_EQ(folder.files().size(), 1u);
+}
+
+// Memory may give up states that wait for the disk, and get them back: they come a
+// second time before the first are a file.
+TEST(DiskCache, WhatComesTwiceIsOneFile) {
+  for (ToyStates states : kToyStates) {
+    Folder folder;
+    TemporaryFile toy(makeToyArtifact(toyOf(states)));
+    auto engine = std::move(*rt::Engine::create(*rt::Model::load(toy.path()),
+                                                *rt::HostDevice::create(1), 1));
+    effc_session session;
+    session.engine = engine;
+    session.slot = *engine->takeSlot();
+    Tokens tokens = textOf(60, 1);
+    effc_prompt_t prompt = {&session,         tokens.data(), tokens.size(),
+                            EFFC_LOGITS_NONE, nullptr,       sizeof prompt};
+    ASSERT_FALSE(engine->prefill(&prompt, 1));
+    uint64_t most = uint64_t(1) << 30;
+    auto disk =
+        std::move(*rt::DiskCache::open(*engine, {folder.path, most, most}));
+    rt::CopiedStates copied = std::move(*engine->copyOut(session));
+    for (int i = 0; i < 3; ++i)
+      disk->write({{}, true, tokens}, copied);
+    // Fewer are written where one was a file before the next came.
+    for (int i = 0; i < 500 && disk->numbers().written < 3; ++i)
+      usleep(1000);
+    auto loaded = disk->load({}, tokens, 0, 60, false);
+    EXPECT_TRUE(loaded && loaded->origin.tokens == tokens);
+    EXPECT_EQ(disk->numbers().files, 1u);
+    ASSERT_EQ(folder.files().size(), 1u);
+    EXPECT_EQ(disk->numbers().bytes, fs::file_size(folder.files().at(0)));
+    disk.reset();
+    EXPECT_EQ(folder.files().size(), 1u);
+    engine->giveSlot(session.slot);
+  }
 }
 
 // A session takes such a file as any other state.
