@@ -230,10 +230,9 @@ TEST_P(WrongConfigTest, ListsOfOtherLengths) {
     if (remarks.find("'" + key + "' is ignored") != std::string::npos)
       continue;
     // Of kinds that alone say how many layers there are, one more is stored.
-    bool ends = key == "layers_block_type" &&
-                !config.contains("hybrid_layer_ids") &&
-                config["model_type"] != "zamba" &&
-                config["model_type"] != "zamba2";
+    bool ends =
+        key == "layers_block_type" && !config.contains("hybrid_layer_ids") &&
+        config["model_type"] != "zamba" && config["model_type"] != "zamba2";
     std::string told = other    ? "expects tensor"
                        : period ? "lacks tensor"
                        : ends   ? "has no place in the model"
