@@ -11,12 +11,18 @@
 #if __has_feature(address_sanitizer)
 #define EFFC_ADDRESS_SANITIZER 1
 #endif
+#if __has_feature(thread_sanitizer)
+#define EFFC_THREAD_SANITIZER 1
+#endif
 #endif
 #if defined(__SANITIZE_ADDRESS__)
 #define EFFC_ADDRESS_SANITIZER 1
 #endif
 #if defined(EFFC_ADDRESS_SANITIZER)
 #include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(EFFC_THREAD_SANITIZER)
+#include <sanitizer/tsan_interface.h>
 #endif
 
 using namespace effc;
@@ -116,12 +122,21 @@ void Fiber::start(uint8_t *top, size_t bytes, Entry begin, void *given) {
   stackBottom = top - bytes;
   stackBytes = bytes;
   fiberShadow = nullptr;
+#if defined(EFFC_THREAD_SANITIZER)
+  // Anew each time: it keeps what was called, and a fiber's calls never return.
+  threadShadow.reset();
+  threadShadow = {__tsan_create_fiber(0), __tsan_destroy_fiber};
+#endif
   context = context::make_fcontext(top, bytes, FiberStart::main);
 }
 
 void Fiber::resume() {
 #if defined(EFFC_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(&schedulerShadow, stackBottom, stackBytes);
+#endif
+#if defined(EFFC_THREAD_SANITIZER)
+  schedulerShadow = __tsan_get_current_fiber();
+  __tsan_switch_to_fiber(threadShadow.get(), 0);
 #endif
   context::transfer_t back = context::jump_fcontext(context, this);
   context = back.fctx;
@@ -133,6 +148,9 @@ void Fiber::resume() {
 void Fiber::switchBack() {
 #if defined(EFFC_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(&fiberShadow, schedulerBottom, schedulerBytes);
+#endif
+#if defined(EFFC_THREAD_SANITIZER)
+  __tsan_switch_to_fiber(schedulerShadow, 0);
 #endif
   context::transfer_t back = context::jump_fcontext(scheduler, this);
   scheduler = back.fctx;

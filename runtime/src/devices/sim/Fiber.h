@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace effc::rt {
 
@@ -79,6 +80,8 @@ private:
   [[maybe_unused]] size_t schedulerBytes = 0;
   [[maybe_unused]] void *fiberShadow = nullptr;
   [[maybe_unused]] void *schedulerShadow = nullptr;
+  // What the thread sanitizer knows as a fiber.
+  std::shared_ptr<void> threadShadow;
 };
 
 } // namespace effc::rt
