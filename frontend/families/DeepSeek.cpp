@@ -26,6 +26,15 @@ struct DeepSeekConfig {
   int64_t further = 0;
 };
 
+/// What the public library takes where a configuration says nothing.
+struct DeepSeekDefaults {
+  llvm::StringRef family;
+  double epsilon = 1e-6, scale = 1;
+  int64_t groups = 1, groupsTaken = 1;
+  /// The first layers that have no experts, and those behind the last.
+  int64_t dense = 0, further = 0;
+};
+
 } // namespace
 
 /// Scaled positions lengthen the scores too, where the scaling says by how
@@ -68,11 +77,12 @@ static void readDeepSeekLatent(FamilyInput &input, DeepSeekConfig &config) {
 }
 
 /// Keys that both have, and what they say of experts.
-static DeepSeekConfig readDeepSeek(FamilyInput &input, llvm::StringRef family) {
+static DeepSeekConfig readDeepSeek(FamilyInput &input,
+                                   const DeepSeekDefaults &otherwise) {
   ConfigReader &reader = input.config;
   DeepSeekConfig config;
   DecoderConfig &decoder = config.decoder;
-  decoder.family = family;
+  decoder.family = otherwise.family;
   decoder.vocabulary = input.vocabulary;
   decoder.width = reader.requireInteger("hidden_size", 1, kMostDimension);
   decoder.layers.resize(
@@ -83,7 +93,8 @@ static DeepSeekConfig readDeepSeek(FamilyInput &input, llvm::StringRef family) {
       readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
   decoder.context =
       reader.requireInteger("max_position_embeddings", 1, kMostContext);
-  decoder.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
+  decoder.norm.epsilon =
+      reader.getNumber("rms_norm_eps", 0, 1, otherwise.epsilon);
   decoder.head.tied = reader.getBoolean("tie_word_embeddings", false);
   readDeepSeekLatent(input, config);
   ExpertsConfig experts;
@@ -96,7 +107,8 @@ static DeepSeekConfig readDeepSeek(FamilyInput &input, llvm::StringRef family) {
   experts.shared = experts.hidden *
                    reader.requireInteger("n_shared_experts", 1, kMostExperts);
   experts.activation = decoder.mlp.activation;
-  experts.scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6, 1);
+  experts.scale =
+      reader.getNumber("routed_scaling_factor", 1e-6, 1e6, otherwise.scale);
   if (!reader.hasProblem() && experts.taken > experts.experts)
     reader.report("expects 'num_experts_per_tok' up to " + quote(count) + " " +
                   Twine(experts.experts) + ", but got " + Twine(experts.taken));
@@ -165,7 +177,7 @@ static Module build(FamilyInput &input, const DeepSeekConfig &config) {
 
 Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   ConfigReader &reader = input.config;
-  DeepSeekConfig config = readDeepSeek(input, "deepseek_v2");
+  DeepSeekConfig config = readDeepSeek(input, {.family = "deepseek_v2"});
   readDense(reader, config, 0);
   config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   ExpertsConfig &experts = *config.decoder.experts;
@@ -173,8 +185,6 @@ Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   expectAlways(reader, {"norm_topk_prob"}, false);
   experts.normalised = false;
   expectName(reader, "scoring_func", "softmax");
-  readExpertGroups(reader, experts, "n_group", "topk_group");
-  experts.groupBest = 1;
   constexpr llvm::StringLiteral kMethod = "topk_method";
   const std::string *method =
       reader.isSet(kMethod) ? reader.getString(kMethod) : nullptr;
@@ -182,37 +192,49 @@ Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   if (method && !limits && *method != "greedy")
     reader.reportMismatch(kMethod, "greedy or group_limited_greedy",
                           *reader.get(kMethod));
-  if (!limits)
-    experts.groups = experts.groupsTaken = 1;
+  constexpr llvm::StringLiteral kGroups = "n_group", kTaken = "topk_group";
+  experts.groupBest = 1;
+  if (limits)
+    readExpertGroups(reader, experts, kGroups, kTaken);
+  else // which no other method reads
+    ignoreHarmless(reader, input.remarks, {kGroups, kTaken});
   expectAlways(reader, {"mlp_bias"}, false);
   return build(input, config);
 }
 
-/// `dense`: the first layers that have no experts, where nothing says how many.
-static Module importV3(FamilyInput &input, llvm::StringRef family,
-                       int64_t dense) {
+static Module importV3(FamilyInput &input, const DeepSeekDefaults &otherwise) {
   ConfigReader &reader = input.config;
-  DeepSeekConfig config = readDeepSeek(input, family);
-  readDense(reader, config, dense);
+  DeepSeekConfig config = readDeepSeek(input, otherwise);
+  readDense(reader, config, otherwise.dense);
   if (reader.getBoolean("rope_interleave", true))
     config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   config.further = reader.getInteger(
       spelled(reader, "num_nextn_predict_layers", "num_mtp_layers"), 0,
-      kMostLayers, 0);
+      kMostLayers, otherwise.further);
   ExpertsConfig &experts = *config.decoder.experts;
   experts.score = RouterScore::Sigmoid;
   experts.balanced = experts.sharesAlone = true;
   experts.normalised = reader.getBoolean("norm_topk_prob", true);
   expectName(reader, "scoring_func", "sigmoid");
   expectName(reader, "topk_method", "noaux_tc");
-  readExpertGroups(reader, experts, "n_group", "topk_group");
+  readExpertGroups(reader, experts, "n_group", "topk_group", otherwise.groups,
+                   otherwise.groupsTaken);
   return build(input, config);
 }
 
 Module effc::frontend::importDeepSeekV3(FamilyInput &input) {
-  return importV3(input, "deepseek_v3", /*dense=*/3);
+  return importV3(input, {.family = "deepseek_v3",
+                          .scale = 2.5,
+                          .groups = 8,
+                          .groupsTaken = 4,
+                          .dense = 3,
+                          .further = 1});
 }
 
 Module effc::frontend::importGlm4MoeLite(FamilyInput &input) {
-  return importV3(input, "glm4_moe_lite", /*dense=*/1);
+  return importV3(input, {.family = "glm4_moe_lite",
+                          .epsilon = 1e-5,
+                          .scale = 1.8,
+                          .dense = 1,
+                          .further = 1});
 }

@@ -39,13 +39,16 @@ ExpertsConfig effc::frontend::readLocalExperts(ConfigReader &reader,
   return config;
 }
 
-void effc::frontend::readExpertGroups(ConfigReader &reader,
-                                      ExpertsConfig &config,
-                                      llvm::StringRef groups,
-                                      llvm::StringRef taken) {
-  config.groups = reader.getIntegerIfSet(groups, 1, kMostExperts).value_or(1);
-  config.groupsTaken =
-      reader.getIntegerIfSet(taken, 1, kMostExperts).value_or(1);
+void effc::frontend::readExpertGroups(
+    ConfigReader &reader, ExpertsConfig &config, llvm::StringRef groups,
+    llvm::StringRef taken, int64_t groupsOtherwise, int64_t takenOtherwise) {
+  // null is no grouping, whatever an absent key stands for.
+  auto read = [&](llvm::StringRef key, int64_t otherwise) {
+    return reader.getIntegerIfSet(key, 1, kMostExperts)
+        .value_or(reader.get(key) ? 1 : otherwise);
+  };
+  config.groups = read(groups, groupsOtherwise);
+  config.groupsTaken = read(taken, takenOtherwise);
   if (reader.hasProblem())
     return;
   if (config.groupsTaken > config.groups)
@@ -53,12 +56,12 @@ void effc::frontend::readExpertGroups(ConfigReader &reader,
                          " " + Twine(config.groups) + ", but got " +
                          Twine(config.groupsTaken));
   int64_t each = config.experts / config.groups;
-  if (config.groups > 1 && (config.experts % config.groups != 0 || each < 2))
-    return reader.report("expects " + quote(groups) +
-                         " to share the experts evenly, two or more in each, "
-                         "but got " +
-                         Twine(config.groups) + " for " +
-                         Twine(config.experts));
+  if (config.groups > 1 &&
+      (config.experts % config.groups != 0 || each < config.groupBest))
+    return reader.report(
+        "expects " + quote(groups) + " to share the experts evenly, " +
+        (config.groupBest == 1 ? "one" : "two") + " or more in each, but got " +
+        Twine(config.groups) + " for " + Twine(config.experts));
   if (config.taken > config.groupsTaken * each)
     reader.report("expects a token to take its experts from " + quote(taken) +
                   " groups, but got " + Twine(config.taken) + " of " +

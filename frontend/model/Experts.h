@@ -81,10 +81,11 @@ ExpertsConfig readLocalExperts(ConfigReader &reader, int64_t hidden,
                                int64_t taken);
 
 /// Reads G, the key `groups`, and how many are taken, the key `taken`: each may be
-/// missing or null, which stands for 1. Experts are known. Problems are left in the
-/// reader.
+/// null, which stands for 1, or missing, which stands for what is given. Experts and
+/// `groupBest` are known. Problems are left in the reader.
 void readExpertGroups(ConfigReader &reader, ExpertsConfig &config,
-                      llvm::StringRef groups, llvm::StringRef taken);
+                      llvm::StringRef groups, llvm::StringRef taken,
+                      int64_t groupsOtherwise = 1, int64_t takenOtherwise = 1);
 
 /// Reads `decoder_sparse_step` and `mlp_only_layers`.
 ExpertsPattern readExpertsPattern(ConfigReader &reader, int64_t layers);
