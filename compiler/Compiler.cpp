@@ -63,7 +63,8 @@ public:
 
   llvm::Error run();
   /// Writes a file again with the model's weights; gives how many differ.
-  llvm::Expected<uint64_t> exchange(codegen::ArtifactParts parts);
+  llvm::Expected<uint64_t> exchange(codegen::ArtifactParts parts,
+                                    std::vector<std::string> &notes);
   /// Runs the phases up to `last`.
   llvm::Error runUntil(Phase last);
   /// The kernels of the first target, after the phase `tile`.
@@ -334,10 +335,13 @@ llvm::Error Compilation::checkWritten(StringRef written) const {
   return checkLoads(written, options.output);
 }
 
-llvm::Expected<uint64_t> Compilation::exchange(codegen::ArtifactParts parts) {
+llvm::Expected<uint64_t>
+Compilation::exchange(codegen::ArtifactParts parts,
+                      std::vector<std::string> &notes) {
   bound = &parts;
   if (llvm::Error error = runUntil(Phase::Seq))
     return std::move(error);
+  llvm::append_range(notes, listOtherIds(*parts.program, model.generation));
   codegen::NewWeights contents;
   contents.module = *lowerings.front().module;
   contents.mode = options.weights;
@@ -522,8 +526,8 @@ effc::lowerToKernels(const StoredModel &model, const CompileOptions &options) {
   return compilation.getKernels();
 }
 
-llvm::Expected<uint64_t> effc::exchangeWeights(codegen::ArtifactParts parts,
-                                               const CompileOptions &options,
-                                               const CompileEvents &events) {
-  return Compilation(options, events).exchange(std::move(parts));
+llvm::Expected<uint64_t> effc::exchangeWeights(
+    codegen::ArtifactParts parts, const CompileOptions &options,
+    const CompileEvents &events, std::vector<std::string> &notes) {
+  return Compilation(options, events).exchange(std::move(parts), notes);
 }

@@ -1,6 +1,7 @@
 // Modules are compared as bytes, and as text where the bytes differ.
 #include "compiler/ModelDifference.h"
 
+#include "dialects/seq/SeqDialect.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +12,8 @@ using namespace effc;
 static std::string moduleText(ModuleOp module) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream);
+  // Without aliases, whose lines come first and say nothing.
+  module->print(stream, OpPrintingFlags().useLocalScope());
   return text;
 }
 
@@ -61,8 +63,17 @@ llvm::Error effc::checkSameModel(llvm::ArrayRef<uint8_t> stored,
       parseSourceString<ModuleOp>(expected, found.getContext());
   if (!module)
     return llvm::createStringError("the file's seq module cannot be read");
+  // Of models that differ in what they are, not by which op they begin to.
+  auto describe = [](ModuleOp of) {
+    std::string text;
+    llvm::raw_string_ostream(text) << of->getAttr(seq::kModelAttr);
+    return text;
+  };
   std::string difference =
-      describeFirstDifference(moduleText(*module), moduleText(found));
+      describeFirstDifference(describe(*module), describe(found));
+  if (difference.empty())
+    difference =
+        describeFirstDifference(moduleText(*module), moduleText(found));
   if (difference.empty())
     return llvm::Error::success();
   return llvm::createStringError(

@@ -3,6 +3,7 @@
 #include "compiler/CanonicalOptions.h"
 #include "frontend/checkpoint/MappedFile.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -39,7 +40,7 @@ static llvm::Error checkFile(const std::string &path,
   if (own != its)
     return refuse("expects a file of this compiler, " + own +
                   ", but it was compiled by " + its +
-                  ": compile the model again, or bind by that one");
+                  ": compile the model again, or rebind with that effc");
   if (!parts.has(SegmentKind::Weights))
     return refuse("it has none, since it was compiled with --weights none");
   if (!parts.has(SegmentKind::SeqModule))
@@ -107,20 +108,57 @@ effc::mergeSources(const artifact::ProvenanceT &own,
   return sources;
 }
 
+/// What a folder may have of which the file keeps its own.
+static constexpr llvm::StringLiteral kKeptFiles[] = {
+    "tokenizer.json",      "tokenizer_config.json",
+    "chat_template.jinja", "special_tokens_map.json",
+    "added_tokens.json",   "tokenizer.model",
+    "tiktoken.model",      kSettingsFile};
+
+std::vector<std::string> effc::listOtherIds(const artifact::ProgramT &own,
+                                            const frontend::Generation &found) {
+  std::vector<std::string> notes;
+  auto compare = [&](const char *kind, const std::vector<int32_t> &theirs,
+                     const std::vector<int32_t> &kept) {
+    auto list = [](const std::vector<int32_t> &ids) {
+      return ids.empty()
+                 ? std::string("none")
+                 : llvm::join(
+                       llvm::map_range(
+                           ids, [](int32_t id) { return std::to_string(id); }),
+                       ", ");
+    };
+    if (!theirs.empty() && theirs != kept)
+      notes.push_back(std::string("the model's ") + kind + " is " +
+                      list(theirs) + ", the file's is " + list(kept) +
+                      ", which stays");
+  };
+  auto one = [](std::optional<int32_t> id) {
+    return id.value_or(-1) < 0 ? std::vector<int32_t>()
+                               : std::vector<int32_t>{*id};
+  };
+  const artifact::GenerationT *kept = own.generation.get();
+  compare("first token", one(found.bos),
+          kept ? one(kept->bos) : std::vector<int32_t>());
+  compare("end token", found.eos, kept ? kept->eos : std::vector<int32_t>());
+  return notes;
+}
+
 /// What lies in the checkpoint's folder but differs from what the file has.
 static std::vector<std::string> listLeftAside(const std::string &folder,
                                               const artifact::ProvenanceT &own,
                                               bool hasTokenizer) {
   std::vector<std::string> notes;
+  if (hasTokenizer && llvm::StringRef(folder).ends_with(".gguf"))
+    notes.push_back("the tokenizer of '" +
+                    llvm::sys::path::filename(folder).str() +
+                    "' is left aside, whatever it is: the file's stays");
   if (!llvm::sys::fs::is_directory(folder))
     return notes;
   llvm::StringMap<uint64_t> checksums;
   for (const auto &file : own.sources)
     checksums[file->name] = file->checksum;
-  for (llvm::StringRef name : {llvm::StringRef("tokenizer.json"),
-                               llvm::StringRef("tokenizer_config.json"),
-                               llvm::StringRef("chat_template.jinja"),
-                               llvm::StringRef(kSettingsFile)}) {
+  for (llvm::StringRef name : kKeptFiles) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, name);
     if (!hasTokenizer && name != kSettingsFile)
@@ -168,7 +206,7 @@ effc::rebind(const RebindOptions &given,
   events.weights = progress;
   events.written = [&](const CompiledFile &file) { result.file = file; };
   llvm::Expected<uint64_t> changed =
-      exchangeWeights(std::move(*parts), *options, events);
+      exchangeWeights(std::move(*parts), *options, events, result.notes);
   if (!changed)
     return changed.takeError();
   result.changed = *changed;

@@ -27,8 +27,9 @@ struct Rebound {
 };
 
 /// Writes the file that compile() would write for `model` by the options that the
-/// file was compiled with, if the two differ by the numbers of their weights alone;
-/// else it fails and writes nothing. The model is imported and lowered as far as
+/// file was compiled with, but for tokenizer, template and settings, which are the
+/// file's own: where the model has others, a note says so. Fails and writes nothing
+/// where the two differ by more of the model than the numbers of its weights. The model is imported and lowered as far as
 /// weights have their places, so that no rule of the compiler stands here again, and
 /// nothing is made into code. `progress` is told as CompileEvents::weights is.
 llvm::Expected<Rebound>
@@ -39,7 +40,13 @@ rebind(const RebindOptions &options,
 /// (Compiler.cpp). Gives how many weights differ.
 llvm::Expected<uint64_t> exchangeWeights(codegen::ArtifactParts parts,
                                          const CompileOptions &options,
-                                         const CompileEvents &events);
+                                         const CompileEvents &events,
+                                         std::vector<std::string> &notes);
+
+/// Special tokens that a model names and of which the file has others, a line for
+/// each kind.
+std::vector<std::string> listOtherIds(const artifact::ProgramT &own,
+                                      const frontend::Generation &found);
 
 /// The files that a bound file was made from: those of the model that are `found`,
 /// and of its own those that stay: of tokenizer, template and settings.

@@ -70,6 +70,8 @@ Error effc::codegen::makeRows(WeightRows rows,
                               unsigned threads) {
   uint64_t count = rows.rows();
   uint64_t bytes = count * rows.bytesPerRow();
+  if (bytes == 0)
+    return Error::success();
   if (rows.areCopied() || bytes < kFewBytes)
     threads = 1;
   threads = unsigned(std::min<uint64_t>(threads, count));

@@ -44,6 +44,9 @@
 // OVER: effc: error: cannot write {{.*}}/b/model.safetensors: it is a file of the model
 // RUN: cmp %t/b/model.safetensors %t/kept
 
+// RUN: not effc-rebind %t/a.effc %S/../e2e/models/hybrid.mlir --weights-from %t/b -o - 2>&1 | FileCheck %s --check-prefix=STDOUT
+// STDOUT: effc: error: an artifact needs a file: -o OUT.effc
+
 // RUN: sh -c 'effc-rebind %t/a.effc %t/b; echo status $?' 2>&1 | FileCheck %s --check-prefix=USAGE
 // USAGE: effc: error: --output is required
 // USAGE: status 2

@@ -313,6 +313,26 @@ TEST_F(Rebind, TokenizerAndSettingsStay) {
   EXPECT_TRUE(isSame("bound.effc", "b.effc"));
 }
 
+// Nor do special tokens change that a configuration alone names.
+TEST_F(Rebind, OtherSpecialTokensAreTold) {
+  copyCheckpoint("families/llama/llama3_scaling");
+  auto name = [&](const std::string &model, int first, int end) {
+    fs::remove(folder.at(model + "/generation_config.json"));
+    Json config = Json::parse(contents(model + "/config.json"));
+    config["bos_token_id"] = first;
+    config["eos_token_id"] = end;
+    std::ofstream(folder.at(model + "/config.json")) << config;
+  };
+  name("a", 1, 2);
+  compile("a", "a.effc", {});
+  name("b", 1, 5);
+  EXPECT_EQ(rebind("a.effc", "b", "bound.effc")["left_aside"],
+            Json{"the model's end token is 5, the file's is 2, which stays"});
+  name("b", 3, 2);
+  EXPECT_EQ(rebind("a.effc", "b", "bound.effc")["left_aside"],
+            Json{"the model's first token is 3, the file's is 1, which stays"});
+}
+
 // What differs is told, and nothing is written.
 TEST_F(Rebind, OtherModelsAreRefused) {
   copyCheckpoint("mamba2/f32_plain");
@@ -332,9 +352,8 @@ TEST_F(Rebind, OtherModelsAreRefused) {
   };
   refused(EFFC_GOLDENS "/families/jamba/experts",
           "is not the model that the file was compiled from, weights aside: "
-          "expects 'module attributes {seq.model = #seq.model<family = "
-          "\"mamba2\", vocabulary = 97, width = 24, max_context = 0>} {', but "
-          "got 'module attributes {seq.model = #seq.model<family = \"jamba\"");
+          "expects '#seq.model<family = \"mamba2\", vocabulary = 97, width = "
+          "24, max_context = 0>', but got '#seq.model<family = \"jamba\"");
   // The same shapes by another rule.
   std::string config = contents("b/config.json");
   auto withConfig = [&](const std::string &from, const std::string &to) {

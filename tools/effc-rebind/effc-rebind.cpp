@@ -87,6 +87,8 @@ static int run(int argc, char **argv) {
   declare(app, arguments);
   if (!readCommandLine(app, "effc rebind", {argv + (argc > 0), argv + argc}))
     return kDone;
+  if (arguments.rebind.output == "-")
+    throw Failure("an artifact needs a file: -o OUT.effc");
   arguments.rebind.durable = !arguments.noSync;
   auto start = std::chrono::steady_clock::now();
   std::optional<Progress> progress; // made when the total is known
