@@ -36,9 +36,6 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   PhaseTarget target;
   if (!attr)
     return target;
-  auto text = [](StringAttr string) {
-    return string ? string.str() : std::string();
-  };
   target.isGpu = attr.getDevice() == tile::Device::Nvptx;
   target.isSimulated = attr.getSimulated();
   target.isBitStable = attr.getBitStable();
@@ -46,9 +43,6 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   target.hasPanels = attr.getDigits() > 0;
   target.hasLibrary = attr.getLibrary();
   target.hasLevels = !attr.getFurther().empty();
-  if (attr.getCpu())
-    target.cpu = text(attr.getCpu());
-  target.features = text(attr.getFeatures());
   return target;
 }
 
@@ -152,10 +146,7 @@ static void addGpuBinary(OpPassManager &passes, const PhaseTarget &target) {
   addThreads(passes);
   if (!target.isSimulated) {
     passes.addPass(nvptx::createWriteAssemblyPass());
-    nvptx::EmitCodePassOptions code;
-    code.chip = target.cpu;
-    code.features = target.features;
-    passes.addPass(nvptx::createEmitCodePass(code));
+    passes.addPass(nvptx::createEmitCodePass());
     return;
   }
   passes.addPass(sim::createCallSimulatorPass());

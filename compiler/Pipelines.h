@@ -59,9 +59,8 @@ tile::TargetAttr describeTarget(const PipelineOptions &options,
 struct PhaseTarget {
   bool isGpu = false, isSimulated = false, isBitStable = true;
   bool roundsProducts = false, hasLibrary = false;
-  bool hasPanels = false;    // of the host
-  bool hasLevels = false;    // of the host, more than one
-  std::string cpu, features; // of a GPU
+  bool hasPanels = false; // of the host
+  bool hasLevels = false; // of the host, more than one
 
   /// As a module names it; the host where the attribute is null.
   static PhaseTarget of(tile::TargetAttr attr);

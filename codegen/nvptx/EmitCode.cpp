@@ -7,6 +7,7 @@
 #include "dialects/plan/Instructions.h"
 #include "dialects/plan/Plan.h"
 #include "dialects/seq/Remarks.h"
+#include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -37,6 +38,12 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         kernels.push_back(function);
     if (kernels.empty())
       return;
+    tile::TargetAttr target = tile::getTarget(module);
+    if (!target || !target.getCpu())
+      return fail(llvm::createStringError(
+          "expects a module whose target names its chip ('cpu')"));
+    chip = target.getCpu().str();
+    features = target.getFeatures() ? target.getFeatures().str() : "";
     llvm::Expected<std::string> ptx = emitPtx(module, chip, features);
     if (!ptx)
       return fail(ptx.takeError());
@@ -185,6 +192,9 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
                            bytes.size())));
     binary->setAttr(plan::kInstructionsAttr, b.getArrayAttr(instructions));
   }
+
+  /// Of the module's target: the chip, as ptxas names it, and LLVM's features.
+  std::string chip, features;
 };
 } // namespace
 } // namespace effc::nvptx

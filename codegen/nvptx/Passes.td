@@ -74,7 +74,7 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
   let summary = "Compile the lowered GPU kernels to a cubin and PTX";
   let description = [{
     Replaces every function with `nvvm.kernel` by one `plan.binary` with the cubin
-    that `ptxas` makes for `chip`, with its version and the registers and
+    that `ptxas` makes for the `cpu` of the module's target, with its version and the registers and
     spills that it reports, and one with the PTX, for the driver of a newer chip. PTX
     of an architecture's own instructions (`sm_90a`) runs nowhere else and is left
     out. Where a kernel spills, or `ptxas` serialises its products of warp groups, it
@@ -83,7 +83,7 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
     least is kept.
 
     Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
-    leaves them.
+    leaves them, in a module whose target names its chip.
     Keeps: everything else.
     Not done: without `ptxas` there is PTX only, which a remark says. A product of
     warp groups that `ptxas` serialises all the same is an error.
@@ -91,9 +91,6 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
     Example: test/codegen/nvptx/emit-code.mlir
   }];
   let dependentDialects = ["::effc::plan::PlanDialect", "::mlir::LLVM::LLVMDialect"];
-  let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "Chip, as ptxas names it">,
-    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"", "LLVM features">];
 }
 
 #endif

@@ -1,6 +1,8 @@
-// RUN: effc-opt %s --effc-nvptx-kernels --nvptx-emit-code=chip=sm_80 | FileCheck %s
+// RUN: effc-opt %s --effc-nvptx-kernels --nvptx-emit-code | FileCheck %s
 // RUN: rm -rf %t && mkdir -p %t/bin && cp %S/Inputs/ptxas.sh %t/bin/ptxas && chmod +x %t/bin/ptxas
-// RUN: env CUDA_HOME=%t effc-opt %s --effc-nvptx-kernels --nvptx-emit-code=chip=sm_80 | FileCheck %s --check-prefixes=CUBIN,CHECK
+// RUN: env CUDA_HOME=%t effc-opt %s --effc-nvptx-kernels --nvptx-emit-code | FileCheck %s --check-prefixes=CUBIN,CHECK
+// RUN: sed 's/cpu = "sm_80", //' %s | not effc-opt --effc-nvptx-kernels --nvptx-emit-code 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: error: expects a module whose target names its chip ('cpu')
 
 // An assembler that is a script says its version, and gives 64 bytes.
 // CUBIN: plan.binary @sm_80 isa "sm_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0]
@@ -12,6 +14,8 @@
 // CHECK: plan.binary @compute_80 isa "compute_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0] code
 // What its text is made of: four elements of a row in a thread, where there are so many.
 // CHECK-SAME: plan.instructions = [{ld.global.32 = 4 : i64, st.global.32 = 4 : i64}]
+module attributes {tile.target = #tile.target<nvptx, cpu = "sm_80", features = "+ptx80", vector = 32,
+    registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
   %c0 = arith.constant 0 : index
@@ -24,4 +28,5 @@ tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x6
   }
   tile.store %b, %y[%item, %c0] sizes [1, 64]
       : !tile.tile<64xf32, row>, !tile.view<?x64xf32, [64, 1]>
+}
 }
