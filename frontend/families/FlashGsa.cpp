@@ -41,8 +41,10 @@ static GsaConfig readGsa(FamilyInput &input) {
   config.taps = reader.getInteger("conv_size", 2, 64, 4);
   if (!reader.getBoolean("use_short_conv", false))
     config.taps = 0;
-  config.affine = !reader.isSet("elementwise_affine") ||
-                  reader.getBoolean("elementwise_affine", true);
+  // To the library null is false.
+  constexpr llvm::StringLiteral kAffine = "elementwise_affine";
+  config.affine = reader.isSet(kAffine) ? reader.getBoolean(kAffine, true)
+                                        : !reader.get(kAffine);
   requireOneOf(reader, "hidden_act", {"swish"});
   config.heads = reader.getInteger("num_heads", 1, kMostDimension, 4);
   config.keyHeads = readKeyHeads(reader, config.heads);

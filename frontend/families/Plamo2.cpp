@@ -58,7 +58,8 @@ static void readPlamo2Windows(ConfigReader &reader, FamilyInput &input,
   input.remarks.push_back(
       "config.json: 'attention_window_size' bounds the context by " +
       std::to_string(window) +
-      ": public codes differ in what layers see beyond it; with --context they "
+      ": public codes differ in what layers see beyond it; with --max-context "
+      "they "
       "see all keys");
 }
 

@@ -99,7 +99,9 @@ static QwenRwkv6Config readRwkv6Qwen2(FamilyInput &input) {
                   Twine(attention.inner()) + " channels");
   bool isWide = decoder.width >= 4096;
   auto rank = [&](llvm::StringRef key, int64_t otherwise) {
-    return reader.getIntegerIfSet(key, 1, kMostDimension).value_or(otherwise);
+    // 0 is what an exporter writes that does not know it.
+    int64_t said = reader.getIntegerIfSet(key, 0, kMostDimension).value_or(0);
+    return said > 0 ? said : otherwise;
   };
   // Of the first models, whose configurations do not say them.
   config.shiftRank = rank("lora_rank_tokenshift", isWide ? 64 : 32);

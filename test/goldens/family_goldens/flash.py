@@ -107,6 +107,8 @@ CASES = [
     case("forgetting_transformer", "shared", "ForgettingTransformer", dict(
         hidden_size=24, num_heads=4, num_kv_heads=2, qkv_bias=True, intermediate_size=32, vocab_size=59,
         tie_word_embeddings=True), dtype="bf16", embedding=0.3),
+    case("forgetting_transformer", "window", "ForgettingTransformer", dict(
+        hidden_size=20, num_heads=2, window_size=7, intermediate_size=28, vocab_size=53, num_hidden_layers=3)),
     case("kda", "plain", "KDA", dict(num_heads=2, head_dim=6, expand_v=1.5, intermediate_size=32)),
     case("kda", "value_heads_bf16", "KDA", dict(
         hidden_size=24, num_heads=2, num_v_heads=4, head_dim=5, use_short_conv=False,

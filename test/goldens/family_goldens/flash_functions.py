@@ -295,7 +295,21 @@ def kda(q, k, v, g, beta, A_log, dt_bias, allow_neg_eigval, lower_bound, **unuse
 
 
 fla.layers.kda.fused_recurrent_kda = kda
-fla.layers.forgetting_attn.parallel_forgetting_attn = lambda q, k, v, f, **unused: naive_forgetting_attn(q, k, v, f)
+
+
+def with_window(forward):
+    """The layer of a configuration with a window drops it from prompts and keeps it in steps; here both have it."""
+
+    def windowed(self, *given, **named):
+        fla.layers.forgetting_attn.parallel_forgetting_attn = lambda q, k, v, f, **unused: naive_forgetting_attn(
+            q, k, v, f, window_size=self.window_size)
+        return forward(self, *given, **named)
+
+    return windowed
+
+
+fla.layers.forgetting_attn.ForgettingAttention.forward = with_window(
+    fla.layers.forgetting_attn.ForgettingAttention.forward)
 
 
 def comba(q, k, v, p, g, beta, **unused):

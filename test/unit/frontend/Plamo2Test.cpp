@@ -55,7 +55,8 @@ protected:
   bool isBounded() const {
     for (const std::string &remark : remarks)
       if (remark.find("'attention_window_size' bounds the context by 96: "
-                      "public codes differ") != std::string::npos)
+                      "public codes differ in what layers see beyond it; with "
+                      "--max-context they see all keys") != std::string::npos)
         return true;
     return false;
   }
