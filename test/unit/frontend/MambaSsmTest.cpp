@@ -206,9 +206,10 @@ TEST_F(MambaSsmTest, TimeStepLimit) {
 
 TEST_F(MambaSsmTest, OtherModels) {
   std::string where = "config.json: ssm_cfg: ";
-  EXPECT_EQ(importingWithMixer("layer", "\"Mamba3\""),
-            where +
-                "layer 'Mamba3' is not supported; supported: Mamba1, Mamba2");
+  EXPECT_EQ(
+      importingWithMixer("layer", "\"Mamba4\""),
+      where +
+          "layer 'Mamba4' is not supported; supported: Mamba1, Mamba2, Mamba3");
   EXPECT_EQ(importingWithMixer("layer", "2"),
             where + "expects 'layer' to be a string, but got 2");
   // Without a name it is the package's first mixer, which has no such keys.
