@@ -138,10 +138,8 @@ private:
                      state);
     Value q = step.token(0), k = step.token(1), p = step.token(2),
           v = step.token(3), rate = step.token(4), s = step.state(0);
-    Value size = step.make<seq::SoftplusOp>(
-        step.make<seq::AddOp>(step.token(5), step.parameter(1)));
-    Value decay = step.make<seq::ExpOp>(step.make<seq::NegOp>(
-        step.make<seq::MulOp>(step.make<seq::ExpOp>(step.parameter(0)), size)));
+    Value decay =
+        step.decay(step.token(5), step.parameter(0), step.parameter(1));
     Value read = step.contract(p, "hk", s, "hkv", "hv");
     Value value =
         step.contract(rate, "h", step.make<seq::SubOp>(v, read), "hv", "hv");

@@ -83,16 +83,6 @@ private:
     return parts;
   }
 
-  /// What a token leaves of the state before it corrects it, [H]. In the step,
-  /// where it is seen to lie between 0 and 1.
-  static Value makeDecay(WrittenStep &step, Value a) {
-    Value positive = step.make<seq::SoftplusOp>(
-        Value(step.make<seq::AddOp>(a, step.parameter(0))));
-    Value rate = step.make<seq::ExpOp>(step.parameter(1));
-    Value lost = step.make<seq::MulOp>(rate, positive);
-    return step.make<seq::ExpOp>(Value(step.make<seq::NegOp>(lost)));
-  }
-
   Value emitStep(Value x) {
     auto count = size_t(config.corrections);
     llvm::SmallVector<Value> tokens =
@@ -117,8 +107,9 @@ private:
                      state);
     Value kept = step.state(0);
     if (config.forgets)
-      kept = step.contract(makeDecay(step, step.token(1 + 3 * count)), "h",
-                           kept, "hkv", "hkv");
+      kept = step.contract(step.decay(step.token(1 + 3 * count),
+                                      step.parameter(1), step.parameter(0)),
+                           "h", kept, "hkv", "hkv");
     for (size_t i = 0; i < count; ++i) {
       Value key = step.token(1 + i), value = step.token(1 + count + i);
       Value found = step.contract(key, "hk", kept, "hkv", "hv");

@@ -34,6 +34,12 @@ Value WrittenStep::contract(Value left, llvm::StringRef leftMap, Value right,
                                  rightMap, map);
 }
 
+Value WrittenStep::decay(Value step, Value rate, Value bias) {
+  Value size = make<seq::SoftplusOp>(Value(make<seq::AddOp>(step, bias)));
+  Value lost = make<seq::MulOp>(Value(make<seq::ExpOp>(rate)), size);
+  return make<seq::ExpOp>(Value(make<seq::NegOp>(lost)));
+}
+
 Value WrittenStep::constant(double number, Value like) {
   return seq::ConstantOp::create(builder, location, number,
                                  seq::typeOf(like).getShape());

@@ -31,6 +31,9 @@ public:
   mlir::Value contract(mlir::Value left, llvm::StringRef leftMap,
                        mlir::Value right, llvm::StringRef rightMap,
                        llvm::StringRef map);
+  /// exp(-exp(rate) softplus(step + bias)), all [H]: what a token leaves of the
+  /// state. In the step, where it is seen to lie between 0 and 1.
+  mlir::Value decay(mlir::Value step, mlir::Value rate, mlir::Value bias);
   /// The same number in each element of a tensor of the type of `like`.
   mlir::Value constant(double number, mlir::Value like);
 
