@@ -53,9 +53,9 @@ def main():
     parser.add_argument("--print", action="store_true", help="print the page and write nothing")
     parser.add_argument("--tblgen", default="/usr/lib/llvm-22/bin/llvm-tblgen", help="llvm-tblgen")
     parser.add_argument("--mlir-include", default="/usr/lib/llvm-22/include", help="folder of MLIR's .td files")
-    parser.add_argument("--build", default=ROOT / "build/release", help="folder of a build, where the list of mixers is made")
     arguments = parser.parse_args()
-    every = check_tree.records(arguments.tblgen, [arguments.mlir_include, arguments.build], "dialects/seq/SeqOps.td")
+    with check_tree.mixers() as folder:
+        every = check_tree.records(arguments.tblgen, [arguments.mlir_include, folder], "dialects/seq/SeqOps.td")
     text = page(every, check_tree.lines_of("dialects/seq/your_model.md"))
     if arguments.print:
         sys.stdout.write(text)
