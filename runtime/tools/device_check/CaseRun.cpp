@@ -20,7 +20,11 @@ void Distance::add(double found, double expected) {
 }
 
 double Distance::largest() const {
-  return magnitude > 0 ? difference / magnitude : difference;
+  if (magnitude == 0)
+    return difference;
+  // Less than this f32 does not hold in full.
+  double least = std::numeric_limits<float>::min();
+  return difference / std::fmax(magnitude, least);
 }
 
 double Distance::relative() const {

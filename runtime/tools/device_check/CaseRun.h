@@ -12,7 +12,8 @@ struct Distance {
   double squares = 0, norm = 0;         // sums
 
   void add(double found, double expected);
-  /// The largest difference over the largest number; infinite for NaN.
+  /// The largest difference over the largest number, which counts as the least
+  /// that f32 holds in full where it is less; infinite for NaN.
   double largest() const;
   /// |found - expected| / |expected|, both as vectors.
   double relative() const;

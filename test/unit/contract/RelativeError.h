@@ -8,11 +8,13 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <limits>
 
 namespace effc::test {
 
 /// The largest difference of two tensors, relative to the largest number
-/// expected; infinite where one has a NaN.
+/// expected; infinite where one has a NaN. Numbers that f32 does not hold in full are
+/// held against the least that it does.
 inline double errorOf(llvm::ArrayRef<float> found,
                       llvm::ArrayRef<double> expected) {
   EXPECT_EQ(found.size(), expected.size());
@@ -23,7 +25,10 @@ inline double errorOf(llvm::ArrayRef<float> found,
         std::isnan(distance) ? INFINITY : std::fmax(difference, distance);
     magnitude = std::fmax(magnitude, std::fabs(b));
   }
-  return magnitude == 0 ? difference : difference / magnitude;
+  if (magnitude == 0)
+    return difference;
+  double least = std::numeric_limits<float>::min();
+  return difference / std::fmax(magnitude, least);
 }
 
 } // namespace effc::test

@@ -84,8 +84,14 @@ CaseExport::CaseExport(const TestModel &model, const PipelineOptions &options,
 // Slots
 //===----------------------------------------------------------------------===//
 
-static bool isNarrow(seq::StateAttr state) {
-  return state.getType().getElementType().isBF16();
+/// How a state's elements lie in memory; null, and a failure, where they are no
+/// floats.
+static const llvm::fltSemantics *semanticsOf(seq::StateAttr state) {
+  if (auto type = dyn_cast<FloatType>(state.getType().getElementType()))
+    return &type.getFloatSemantics();
+  ADD_FAILURE() << "state " << state.getName().str()
+                << " cannot be exported: its elements are no floats";
+  return nullptr;
 }
 
 /// A state with a row for each of some tokens: rows that no token has reached
@@ -132,12 +138,16 @@ void CaseExport::take(Slot &slot, const uint8_t *memory) const {
   slot.states.clear();
   for (seq::StateAttr state : layout.getStates()) {
     Tensor exact(shapeOf(state));
-    const uint8_t *at = memory + state.getOffset();
-    for (double &element : exact.elements()) {
-      uint32_t bits = 0;
-      std::memcpy(&bits, at, isNarrow(state) ? 2 : 4);
-      element = llvm::bit_cast<float>(isNarrow(state) ? bits << 16 : bits);
-      at += isNarrow(state) ? 2 : 4;
+    if (const llvm::fltSemantics *semantics = semanticsOf(state)) {
+      unsigned width = llvm::APFloat::getSizeInBits(*semantics);
+      const uint8_t *at = memory + state.getOffset();
+      for (double &element : exact.elements()) {
+        uint64_t bits = 0;
+        std::memcpy(&bits, at, width / 8);
+        element = llvm::APFloat(*semantics, llvm::APInt(width, bits))
+                      .convertToDouble();
+        at += width / 8;
+      }
     }
     slot.states.push_back(std::move(exact));
   }
@@ -146,13 +156,18 @@ void CaseExport::take(Slot &slot, const uint8_t *memory) const {
 /// States as a compiled call would leave them, so that the test can read them.
 void CaseExport::leave(Slot &slot, uint8_t *memory) const {
   for (auto [state, exact] : llvm::zip_equal(layout.getStates(), slot.states)) {
+    const llvm::fltSemantics *semantics = semanticsOf(state);
+    if (!semantics)
+      continue;
     uint8_t *at = memory + state.getOffset();
     for (double element : exact.elements()) {
-      uint32_t bits = llvm::bit_cast<uint32_t>(static_cast<float>(element));
-      if (isNarrow(state))
-        bits = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-      std::memcpy(at, &bits, isNarrow(state) ? 2 : 4);
-      at += isNarrow(state) ? 2 : 4;
+      llvm::APFloat rounded(static_cast<float>(element));
+      bool lost;
+      rounded.convert(*semantics, llvm::APFloat::rmNearestTiesToEven, &lost);
+      uint64_t bits = rounded.bitcastToAPInt().getZExtValue();
+      unsigned bytes = llvm::APFloat::getSizeInBits(*semantics) / 8;
+      std::memcpy(at, &bits, bytes);
+      at += bytes;
     }
   }
   slot.bytes = ArrayRef(memory, layout.getSlotBytes()).vec();
