@@ -63,8 +63,8 @@ public:
 
   llvm::Error run();
   /// Writes a file again with the model's weights; gives how many differ.
-  llvm::Expected<uint64_t> exchange(codegen::ArtifactParts parts,
-                                    std::vector<std::string> &notes);
+  llvm::Expected<uint64_t> rebind(codegen::ArtifactParts parts,
+                                  std::vector<std::string> &notes);
   /// Runs the phases up to `last`.
   llvm::Error runUntil(Phase last);
   /// The kernels of the first target, after the phase `tile`.
@@ -106,7 +106,7 @@ private:
   const CompileEvents &events;
   const StoredModel *stored;
   /// What gets the model's weights; null: nothing.
-  const codegen::ArtifactParts *bound = nullptr;
+  const codegen::ArtifactParts *rebound = nullptr;
   // One tree for the whole compilation, printed at the end.
   DefaultTimingManager timing;
   TimingScope timingRoot;
@@ -143,7 +143,7 @@ llvm::Error Compilation::import() {
   frontend::ImportOptions importOptions;
   importOptions.weightsFrom = options.weightsFrom;
   // A file that gets weights keeps its own.
-  importOptions.tokenizer = options.tokenizer && !bound;
+  importOptions.tokenizer = options.tokenizer && !rebound;
   importOptions.tokenizerFrom = options.tokenizerFrom;
   importOptions.maxContext = options.pipeline.maxContext;
   importOptions.weightsType = options.weightsType;
@@ -176,9 +176,10 @@ llvm::Error Compilation::import() {
       return diagnostics.takeError(
           "the seq module cannot be written as bytecode");
   }
-  return bound ? checkSameModel(bound->find(artifact::SegmentKind::SeqModule),
-                                seqBytecode, *model.module, options.model)
-               : llvm::Error::success();
+  return rebound
+             ? checkSameModel(rebound->find(artifact::SegmentKind::SeqModule),
+                              seqBytecode, *model.module, options.model)
+             : llvm::Error::success();
 }
 
 llvm::Error Compilation::runPhase(Lowering &lowering, Phase phase) {
@@ -335,10 +336,9 @@ llvm::Error Compilation::checkWritten(StringRef written) const {
   return checkLoads(written, options.output);
 }
 
-llvm::Expected<uint64_t>
-Compilation::exchange(codegen::ArtifactParts parts,
-                      std::vector<std::string> &notes) {
-  bound = &parts;
+llvm::Expected<uint64_t> Compilation::rebind(codegen::ArtifactParts parts,
+                                             std::vector<std::string> &notes) {
+  rebound = &parts;
   if (llvm::Error error = runUntil(Phase::Seq))
     return std::move(error);
   llvm::append_range(notes, listOtherIds(*parts.program, model.generation));
@@ -353,7 +353,7 @@ Compilation::exchange(codegen::ArtifactParts parts,
   contents.files = std::move(*files);
   WeightSource weights(model.checkpoint.get(), /*stored=*/nullptr);
   bool hasTokenizer = parts.has(artifact::SegmentKind::Tokenizer);
-  auto changed = codegen::exchangeWeights(
+  auto changed = codegen::rebindArtifact(
       options.output, std::move(parts), contents,
       [&](seq::WeightOp weight) { return readWeight(weights, weight); },
       events.weights, [&](StringRef written) { return checkWritten(written); },
@@ -526,8 +526,9 @@ effc::lowerToKernels(const StoredModel &model, const CompileOptions &options) {
   return compilation.getKernels();
 }
 
-llvm::Expected<uint64_t> effc::exchangeWeights(
-    codegen::ArtifactParts parts, const CompileOptions &options,
-    const CompileEvents &events, std::vector<std::string> &notes) {
-  return Compilation(options, events).exchange(std::move(parts), notes);
+llvm::Expected<uint64_t> effc::rebindParts(codegen::ArtifactParts parts,
+                                           const CompileOptions &options,
+                                           const CompileEvents &events,
+                                           std::vector<std::string> &notes) {
+  return Compilation(options, events).rebind(std::move(parts), notes);
 }

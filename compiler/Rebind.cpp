@@ -206,7 +206,7 @@ effc::rebind(const RebindOptions &given,
   events.weights = progress;
   events.written = [&](const CompiledFile &file) { result.file = file; };
   llvm::Expected<uint64_t> changed =
-      exchangeWeights(std::move(*parts), *options, events, result.notes);
+      rebindParts(std::move(*parts), *options, events, result.notes);
   if (!changed)
     return changed.takeError();
   result.changed = *changed;

@@ -38,17 +38,17 @@ rebind(const RebindOptions &options,
 
 /// The same for what was read of a file, by options that were read from it
 /// (Compiler.cpp). Gives how many weights differ.
-llvm::Expected<uint64_t> exchangeWeights(codegen::ArtifactParts parts,
-                                         const CompileOptions &options,
-                                         const CompileEvents &events,
-                                         std::vector<std::string> &notes);
+llvm::Expected<uint64_t> rebindParts(codegen::ArtifactParts parts,
+                                     const CompileOptions &options,
+                                     const CompileEvents &events,
+                                     std::vector<std::string> &notes);
 
 /// Special tokens that a model names and of which the file has others, a line for
 /// each kind.
 std::vector<std::string> listOtherIds(const artifact::ProgramT &own,
                                       const frontend::Generation &found);
 
-/// The files that a bound file was made from: those of the model that are `found`,
+/// The files that a rebound file was made from: those of the model that are `found`,
 /// and of its own those that stay: of tokenizer, template and settings.
 std::vector<codegen::SourceFile>
 mergeSources(const artifact::ProvenanceT &own,

@@ -128,12 +128,12 @@ struct NewWeights {
 /// bytes are those that writeArtifact() writes for them. Gives the number of weights
 /// whose bytes differ. Fails, and writes nothing, where the module's weights are not
 /// those of the file in order, shape, type and place.
-llvm::Expected<uint64_t> exchangeWeights(llvm::StringRef path,
-                                         ArtifactParts parts,
-                                         const NewWeights &weights,
-                                         WeightReader reader, Progress progress,
-                                         FileCheck check, WeightRemark remark,
-                                         bool durable = true);
+llvm::Expected<uint64_t> rebindArtifact(llvm::StringRef path,
+                                        ArtifactParts parts,
+                                        const NewWeights &weights,
+                                        WeightReader reader, Progress progress,
+                                        FileCheck check, WeightRemark remark,
+                                        bool durable = true);
 
 } // namespace effc::codegen
 

@@ -478,10 +478,10 @@ Error effc::codegen::writeArtifact(StringRef path, const Contents &contents,
 }
 
 Expected<uint64_t>
-effc::codegen::exchangeWeights(StringRef path, ArtifactParts parts,
-                               const NewWeights &weights, WeightReader reader,
-                               Progress progress, FileCheck check,
-                               WeightRemark remark, bool durable) {
+effc::codegen::rebindArtifact(StringRef path, ArtifactParts parts,
+                              const NewWeights &weights, WeightReader reader,
+                              Progress progress, FileCheck check,
+                              WeightRemark remark, bool durable) {
   Expected<OutputFile> file = OutputFile::create(path);
   if (!file)
     return file.takeError();

@@ -390,24 +390,20 @@ Value ModelBuilder::shortConvolution(const llvm::Twine &name, Value x,
   return op.getY();
 }
 
-/// The token before each token times `before`, plus the token times `itself`.
-Value ModelBuilder::weighNeighbours(const llvm::Twine &name,
-                                    llvm::StringRef taps, double before,
-                                    double itself, Value x) {
+Value ModelBuilder::shiftDifference(const llvm::Twine &name, Value x) {
   int64_t channels = typeOf(x).getDimSize(1);
   auto rule = seq::RowNumbersAttr::get(
-      builder.getContext(), builder.getDenseF64ArrayAttr({before, itself}));
-  Value weights = computed(taps.str() + "." + std::to_string(channels), rule,
-                           {2, channels});
-  return shortConvolution(name, x, weights, /*bias=*/{}, seq::Activation::None);
-}
-
-Value ModelBuilder::shiftDifference(const llvm::Twine &name, Value x) {
-  return weighNeighbours(name, "shift", 1, -1, x);
+      builder.getContext(), builder.getDenseF64ArrayAttr({1.0, -1.0}));
+  Value taps =
+      computed("shift." + std::to_string(channels), rule, {2, channels});
+  return shortConvolution(name, x, taps, /*bias=*/{}, seq::Activation::None);
 }
 
 Value ModelBuilder::previous(const llvm::Twine &name, Value x) {
-  return weighNeighbours(name, "previous", 1, 0, x);
+  Value last = state(name, typeOf(x).getShape().drop_front());
+  auto op = seq::TokenShiftOp::create(builder, at(name), x, last);
+  setNextState(op.getNextLast());
+  return op.getY();
 }
 
 //===----------------------------------------------------------------------===//

@@ -212,8 +212,6 @@ private:
   void take(seq::WeightOp weight);
   void remark(seq::WeightOp weight, llvm::StringRef source);
   mlir::Type getMatrixElement(llvm::StringRef source);
-  mlir::Value weighNeighbours(const llvm::Twine &name, llvm::StringRef taps,
-                              double before, double itself, mlir::Value x);
   mlir::RankedTensorType tokenType(llvm::ArrayRef<int64_t> inner);
 
   FamilyInput &input;

@@ -172,24 +172,14 @@ private:
     return seq::ConcatOp::create(builder(), model.at(here), parts, /*axis=*/2);
   }
 
-  /// What the token before had, with a state of its own.
-  Value emitBefore(const std::string &here, Value x) {
-    auto shape =
-        llvm::cast<mlir::RankedTensorType>(x.getType()).getShape().drop_front();
-    Value last = model.state(here, shape);
-    auto op = seq::TokenShiftOp::create(builder(), model.at(here), x, last);
-    model.setNextState(op.getNextLast());
-    return op.getY();
-  }
-
   Value emitRecurrence(Value x, Value dt, Value rate, Value share, Value b,
                        Value c) {
     std::string here = name + "mixer";
     Value written =
         model.mul(here, model.elementwise<seq::SigmoidOp>(here, share), dt);
-    Value xBefore = emitBefore(name + "x_before", x);
-    Value bBefore = emitBefore(name + "b_before", b);
-    Value writtenBefore = emitBefore(name + "written_before", written);
+    Value xBefore = model.previous(name + "x_before", x);
+    Value bBefore = model.previous(name + "b_before", b);
+    Value writtenBefore = model.previous(name + "written_before", written);
     Value d = model.vector(name + "d", source + "D", config.heads);
     Value state = model.state(here, {config.heads, config.keys, config.values});
     auto op = seq::TrapezoidalSsdOp::create(

@@ -1,4 +1,4 @@
-// Weights exchanged in compiled files with code for GPUs, and of rounded ones: the bytes
+// Compiled files with code for GPUs, and of rounded weights, are rebound: the bytes
 // are those of compiling the other weights, and nothing is assembled.
 // RUN: rm -rf %t && mkdir -p %t/bin
 // RUN: python3 %S/../../tools/random_weights.py %S/../e2e/models/hybrid.mlir %t/a

@@ -111,7 +111,7 @@ void Rebind::expectBytesOfCompiling(const Arguments &options,
   Json said = rebind("model.effc", "b", "bound.effc");
   EXPECT_TRUE(isSame("bound.effc", "expected.effc"));
   EXPECT_FALSE(isSame("bound.effc", "model.effc"));
-  // Every tensor is exchanged, vectors and norms as well.
+  // Every tensor is another one, vectors and norms as well.
   uint64_t ofTensors = 0;
   Json weights = inspect("bound.effc")["weights"];
   for (const Json &weight : weights)

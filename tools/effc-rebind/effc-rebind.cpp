@@ -1,4 +1,4 @@
-// `effc rebind`: parses options, has weights exchanged, says what was written.
+// `effc rebind`: parses options, has the file rebound, says what was written.
 #include "compiler/OutOfMemory.h"
 #include "compiler/Rebind.h"
 #include "tools/terminal/CommandLine.h"
@@ -77,7 +77,7 @@ static void printJson(const Arguments &a, const Rebound &result,
 }
 
 static int run(int argc, char **argv) {
-  CLI::App app("Exchange the weights of a compiled file for those of another "
+  CLI::App app("Rebind a compiled file: give it the weights of another "
                "checkpoint of the same model, without compiling",
                "effc rebind");
   app.set_version_flag("--version", "effc " + getVersion().str() + " (commit " +
