@@ -105,9 +105,14 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
                  : rounded.isTF32() ? target.roundedDotRate * 2 / 3
                                     : target.roundedDotRate;
   tile::BlockLimitsAttr block;
-  if (isGpu)
+  tile::CoreAttr core;
+  if (isGpu) {
     block = tile::BlockLimitsAttr::get(context, target.mostThreads,
                                        target.mostSharedBytes);
+    core = tile::CoreAttr::get(context, target.core.registers,
+                               target.core.memory, target.core.barrier,
+                               target.core.product, target.core.launch);
+  }
   llvm::SmallVector<mlir::Attribute> units;
   for (tile::UnitGetter unit : target.units)
     units.push_back(unit(context));
@@ -119,7 +124,7 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
         level->vectorLanes, level->registers));
   return tile::TargetAttr::get(
       context, target.device, wishes.bitStable, target.simulated, units,
-      target.overlapsLaunches, rounded, block,
+      target.overlapsLaunches, rounded, block, core,
       wishes.library && target.isForGpus(),
       wishes.panels && !isGpu ? digitsOf(products) : 0,
       textAttr(context, target.code), textAttr(context, target.cpu),

@@ -13,6 +13,21 @@
 
 namespace effc {
 
+/// What a core of a GPU has for its blocks: 32-bit registers, and cycles that a block
+/// waits for memory, at a barrier and for a product of tensor cores, and that a
+/// further launch takes (#tile.core).
+struct GpuCore {
+  int64_t registers = 0, memory = 0, barrier = 0, product = 0, launch = 0;
+};
+
+/// The same of compute capabilities 8.0 to 12.0: registers by the CUDA C++
+/// Programming Guide, technical specifications; cycles are assumed, not measured.
+inline constexpr GpuCore kUsualCore = {.registers = 65536,
+                                       .memory = 500,
+                                       .barrier = 50,
+                                       .product = 33,
+                                       .launch = 2500};
+
 struct Target {
   llvm::StringRef name;          // as --target spells it
   llvm::StringRef code;          // what the artifact calls its code
@@ -30,6 +45,7 @@ struct Target {
   // GPUs: the same rate of products whose operands are rounded, what a block
   // may have, and how many cores there are.
   int64_t roundedDotRate = 0, mostThreads = 0, mostSharedBytes = 0, cores = 0;
+  GpuCore core = {};
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
   /// Its product units, the preferred one first.
@@ -67,6 +83,7 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .mostThreads = 256,
                                  .mostSharedBytes = 166912,
                                  .cores = 108,
+                                 .core = kUsualCore,
                                  .units = kAmpereUnits};
 inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .code = "sm_90a",
@@ -82,6 +99,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .mostThreads = 256,
                                   .mostSharedBytes = 232448,
                                   .cores = 132,
+                                  .core = kUsualCore,
                                   .units = kHopperUnits,
                                   .overlapsLaunches = true};
 

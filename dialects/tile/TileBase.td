@@ -98,6 +98,29 @@ def Tile_BlockLimitsAttr : Tile_Attr<"BlockLimits", "block"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_CoreAttr : Tile_Attr<"Core", "core"> {
+  let summary = "What a core of a GPU has for its blocks, and how long it waits";
+  let description = [{
+    `registers` of 32 bits are shared by the blocks that a core has at once. The others
+    are cycles: that a block waits for `memory`, at a `barrier`, and for a `product` of
+    tensor cores whose sums the next one adds to, and that a further `launch` takes
+    besides its blocks.
+
+    Constraints:
+
+    * (CORE1) `registers` is at least 1.
+    * (CORE2) the cycles are at least 0.
+
+    Example: `#tile.core<registers = 65536, memory = 500, barrier = 50, product = 33,
+    launch = 2500>`
+  }];
+  let parameters = (ins "int64_t":$registers, "int64_t":$memory, "int64_t":$barrier,
+    "int64_t":$product, "int64_t":$launch);
+  let assemblyFormat = [{ `<` `registers` `=` $registers `,` `memory` `=` $memory `,`
+    `barrier` `=` $barrier `,` `product` `=` $product `,` `launch` `=` $launch `>` }];
+  let genVerifyDecl = 1;
+}
+
 def Tile_IsaAttr : Tile_Attr<"Isa", "isa"> {
   let summary = "A level of the host's instruction set";
   let description = [{
@@ -140,8 +163,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     and a tile dot sustain, `exact_dot_rate` the same of a dot whose operands stay as
     they are beside rounded ones (without it, `dot_rate`), `state_bytes` the bytes of
     state that stay close to a core. `cores` is how many of them a chip has, 0 where
-    that is not known. `block` limits the blocks of a GPU. `library` says that products
-    may be left to a library of the device's.
+    that is not known. `block` limits the blocks of a GPU, `core` says what one of its
+    cores has for them. `library` says that products may be left to a library of the
+    device's.
 
     `digits` are those of the host's products with weights in panels, to which their
     rows are rounded (`!storage.digits`); 0: weights have no panels.
@@ -157,13 +181,15 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     Constraints:
 
     * (TARGET1) `rounded_to`, where present, is bf16, f16 or tf32.
-    * (TARGET2) `block`, `simulated`, `units`, `overlaps` and `library` are a GPU's.
+    * (TARGET2) `block`, `core`, `simulated`, `units`, `overlaps` and `library` are a
+      GPU's.
     * (TARGET3) `further` is the host's, and no two levels have the same `code`.
     * (TARGET4) `units` are attributes with the interface `ProductUnit`.
     * (TARGET5) `digits` is the host's, and at most 3.
     * (TARGET6) `triple` is the host's.
     * (TARGET7) `optimised = false` is the host's.
     * (TARGET8) `exact_dot_rate`, where present, is that of a target with `rounded_to`.
+    * (TARGET9) a GPU has `block`, `core` and `cores`.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -176,6 +202,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     DefaultValuedParameter<"bool", "false">:$overlaps,
     OptionalParameter<"::mlir::Type">:$rounded_to,
     OptionalParameter<"::effc::tile::BlockLimitsAttr">:$block,
+    OptionalParameter<"::effc::tile::CoreAttr">:$core,
     DefaultValuedParameter<"bool", "false">:$library,
     DefaultValuedParameter<"int64_t", "0">:$digits,
     OptionalParameter<"::mlir::StringAttr">:$code,
@@ -191,7 +218,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
   let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
     (`simulated` `=` $simulated^ `,`)? (`units` `=` `[` $units^ `]` `,`)?
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
-    (`block` `=` $block^ `,`)? (`library` `=` $library^ `,`)?
+    (`block` `=` $block^ `,`)? (`core` `=` $core^ `,`)? (`library` `=` $library^ `,`)?
     (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
     (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)?
     (`further` `=` `[` $further^ `]` `,`)? (`optimised` `=` $optimised^ `,`)?

@@ -62,22 +62,34 @@ BlockLimitsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return verifyThreads(emitError, threads, sharedBytes); // block1, block2
 }
 
-LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 Device device, bool, bool simulated,
-                                 ArrayRef<Attribute> units, bool overlaps,
-                                 Type roundedTo, BlockLimitsAttr block,
-                                 bool library, int64_t digits, StringAttr code,
-                                 StringAttr, StringAttr, StringAttr triple,
-                                 bool optimised, int64_t, int64_t, int64_t,
-                                 int64_t, int64_t exactDotRate, int64_t,
-                                 int64_t, ArrayRef<IsaAttr> further) {
+LogicalResult CoreAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               int64_t registers, int64_t memory,
+                               int64_t barrier, int64_t product,
+                               int64_t launch) {
+  if (registers < 1) // core1
+    return emitError() << "expects 'registers' of at least 1, but got "
+                       << registers;
+  if (int64_t least = std::min({memory, barrier, product, launch});
+      least < 0) // core2
+    return emitError() << "expects cycles of at least 0, but got " << least;
+  return success();
+}
+
+LogicalResult
+TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, Device device,
+                   bool, bool simulated, ArrayRef<Attribute> units,
+                   bool overlaps, Type roundedTo, BlockLimitsAttr block,
+                   CoreAttr core, bool library, int64_t digits, StringAttr code,
+                   StringAttr, StringAttr, StringAttr triple, bool optimised,
+                   int64_t, int64_t, int64_t, int64_t, int64_t exactDotRate,
+                   int64_t, int64_t cores, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
                        << roundedTo;
   if (device == Device::Host && // target2
-      (block || simulated || !units.empty() || overlaps || library))
-    return emitError() << "expects 'block', 'simulated', 'units', "
+      (block || core || simulated || !units.empty() || overlaps || library))
+    return emitError() << "expects 'block', 'core', 'simulated', 'units', "
                           "'overlaps' and 'library' of a GPU alone, but got a "
                           "target of the host with one of them";
   if (device != Device::Host && !further.empty()) // target3
@@ -101,6 +113,13 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expects 'exact_dot_rate' of a target that rounds "
                           "alone, but got "
                        << exactDotRate;
+  if (device != Device::Host && !(block && core && cores > 0)) // target9
+    return emitError()
+           << "expects 'block', 'core' and 'cores' of a GPU, but got "
+              "a target without "
+           << (!block  ? "'block'"
+               : !core ? "'core'"
+                       : "'cores'");
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
   for (IsaAttr isa : further)
     if (!codes.insert(isa.getCode()).second) // target3
@@ -135,7 +154,7 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
     registers = isa.getRegisters();
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
-             getUnits(), getOverlaps(), getRoundedTo(), getBlock(),
+             getUnits(), getOverlaps(), getRoundedTo(), getBlock(), getCore(),
              getLibrary(), getDigits(), code, cpu, features, triple,
              getOptimised(), vector, registers, getStepRate(), getDotRate(),
              getExactDotRate(), getStateBytes(), getCores(), {});

@@ -7,17 +7,18 @@
 
 using namespace effc;
 
-// 163 KiB is the most that a block of compute capability 8.0 may have (CUDA C++
-// Programming Guide, technical specifications).
-static constexpr BlockRoom kA100 = {
-    .threads = 256, .sharedBytes = 166912, .registers = 255};
+BlockRoom BlockRoom::of(tile::TargetAttr gpu) {
+  tile::BlockLimitsAttr block = gpu.getBlock();
+  return {block.getThreads(), block.getSharedBytes(), gpu.getRegisters()};
+}
 
-BlockRoom BlockRoom::of(tile::TargetAttr target) {
-  tile::BlockLimitsAttr block =
-      target ? target.getBlock() : tile::BlockLimitsAttr();
-  if (!block)
-    return kA100;
-  return {block.getThreads(), block.getSharedBytes(), target.getRegisters()};
+mlir::FailureOr<BlockRoom> BlockRoom::find(tile::KernelOp kernel) {
+  tile::TargetAttr target = tile::getTarget(kernel);
+  if (target && target.getBlock())
+    return of(target);
+  return kernel.emitError("needs the 'tile.target' of a GPU, which says what a "
+                          "block may have, but its module has ")
+         << (target ? "that of a host" : "none");
 }
 
 // An instruction names 256 registers, of which one is always 0 and not counted.

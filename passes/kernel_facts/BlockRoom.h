@@ -26,8 +26,11 @@ struct BlockRoom {
   int64_t sharedBytes; ///< of shared memory, at most
   int64_t registers;   ///< of a thread, of 32 bits
 
-  /// By the target; where none says, what a block of an A100 may have.
-  static BlockRoom of(tile::TargetAttr target);
+  /// Of a GPU, whose record has them.
+  static BlockRoom of(tile::TargetAttr gpu);
+  /// Of the GPU that a kernel is for; an error at the kernel where its module has no
+  /// target, or that of a host.
+  static mlir::FailureOr<BlockRoom> find(tile::KernelOp kernel);
 
   /// Elements of tiles that threads hold from the first to the last of many steps:
   /// states, and sums of weighted values. A quarter of all registers.

@@ -1,6 +1,7 @@
 #include "passes/kernel_facts/ChunkKernels.h"
 
 #include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/Cores.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -48,23 +49,25 @@ int64_t effc::mostChosenTokens(seq::LinearAttr linear, tile::TargetAttr target,
   constexpr int64_t kFewest = 16, kMost = 64;
   if (!isPlain(linear))
     return kFewest;
-  int64_t elements = BlockRoom::of(target).threads * kThreadElements;
+  int64_t elements = isGpu(target)
+                         ? BlockRoom::of(target).threads * kThreadElements
+                         : closeElements(target);
   return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(elements / keys),
                              kFewest, kMost);
 }
 
 std::string effc::chunkObstacle(seq::LinearAttr linear, tile::TargetAttr target,
                                 int64_t keys, int64_t values) {
-  bool isGpu = target && target.getDevice() == tile::Device::Nvptx;
+  bool onGpu = isGpu(target);
   auto field = [](llvm::StringRef name, llvm::StringRef value) {
     return (name + " = " + value).str();
   };
   if (!decaysPerHead(linear) &&
-      !(isGpu && linear.getDecay() == seq::DecayAxis::Key))
+      !(onGpu && linear.getDecay() == seq::DecayAxis::Key))
     return field("decay", stringifyDecayAxis(linear.getDecay()));
   if (linear.getField() != seq::DecayField::Real)
     return field("field", stringifyDecayField(linear.getField()));
-  if (!isGpu) {
+  if (!onGpu) {
     if (linear.getLowRank() != seq::LowRankPair::None)
       return field("low_rank", stringifyLowRankPair(linear.getLowRank()));
     if (linear.getRead() != seq::ReadOrder::AfterWrite)

@@ -6,22 +6,21 @@
 
 namespace effc {
 
-/// The cores that items are dealt to. Where the target does not say, those of a
-/// usual host, since the machine is not known when a model is compiled, and those
-/// of an A100.
+/// Whether a target is a GPU; a module without one is the host's.
+bool isGpu(tile::TargetAttr target);
+
+/// The cores that items are dealt to: those of a GPU, or of a usual host, since the
+/// machine is not known when a model is compiled.
 int64_t coresOf(tile::TargetAttr target);
 
 /// Items of equal length that leave no core idle: one for each core of a host; two
 /// for each of a GPU, of which one computes while the other waits.
 int64_t itemsThatFill(tile::TargetAttr target);
 
-/// Registers of a core of a GPU, the same of compute capabilities 8.0 to 12.0 (CUDA
-/// C++ Programming Guide, technical specifications).
-inline constexpr int64_t kCoreRegisters = 65536;
-
 /// Blocks of so many threads, each with so many registers, that a core of a GPU has
 /// at once; at least 1.
-int64_t residentBlocks(int64_t threads, int64_t registers);
+int64_t residentBlocks(tile::TargetAttr target, int64_t threads,
+                       int64_t registers);
 
 /// Elements of f32 that stay close to a core of a host, in its first cache: a
 /// quarter of the target's `state_bytes`.

@@ -5,11 +5,6 @@
 using namespace mlir;
 using namespace effc;
 
-/// Cycles that a GPU's core waits for memory and at a barrier, and for a product
-/// of tensor cores whose sums the next one adds to; assumed, not measured.
-static constexpr double kMemoryCycles = 500, kBarrierCycles = 50,
-                        kProductCycles = 33;
-
 /// Products of tensor cores that a product of 16 terms is.
 static double partsOf(Type roundedTo) {
   if (!roundedTo)
@@ -31,10 +26,16 @@ double CoreCycles::ofExactProducts(double flops) const {
 }
 
 double CoreCycles::ofWaits(int64_t barriers, double terms) const {
-  if (target.getDevice() != tile::Device::Nvptx)
+  tile::CoreAttr core = target.getCore();
+  if (!core)
     return 0;
-  return kMemoryCycles + double(barriers) * kBarrierCycles +
-         terms / 16 * partsOf(target.getRoundedTo()) * kProductCycles;
+  return double(core.getMemory() + barriers * core.getBarrier()) +
+         terms / 16 * partsOf(target.getRoundedTo()) *
+             double(core.getProduct());
+}
+
+double CoreCycles::ofLaunch() const {
+  return double(target.getCore().getLaunch());
 }
 
 int64_t effc::itemsOfCore(int64_t items, int64_t cores) {

@@ -10,9 +10,6 @@
 
 namespace effc {
 
-/// Cycles that a second launch takes besides its items; assumed, not measured.
-inline constexpr double kLaunchCycles = 2500;
-
 /// Cycles of one core of a target.
 class CoreCycles {
 public:
@@ -29,6 +26,8 @@ public:
   /// `barriers`, and for products of each 16 of `terms`, one behind the other. A
   /// host's items wait for nothing.
   double ofWaits(int64_t barriers, double terms = 0) const;
+  /// That a further launch of a GPU takes besides its items.
+  double ofLaunch() const;
 
 private:
   tile::TargetAttr target;

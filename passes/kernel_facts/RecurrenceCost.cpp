@@ -136,25 +136,26 @@ double ChunkPiecesCost::of(int64_t chunks, int64_t pieces,
   double product = cycles.ofExactProducts(2.0 * double(keys * keys * values)) +
                    cycles.ofWaits(/*barriers=*/2, double(keys));
   return double(itemsOfCore(first, coresOf(target))) * each * ofChunk(probes) +
-         kLaunchCycles + double(products) * product + each * whole;
+         cycles.ofLaunch() + double(products) * product + each * whole;
 }
 
 int64_t TokenPiecesCost::residentItems() const {
   constexpr int64_t kOfWarp = tile::kWarp * kThreadElements;
-  return std::max<int64_t>(kCoreRegisters / 4 / std::max(elements, kOfWarp), 1);
+  return std::max<int64_t>(
+      target.getCore().getRegisters() / 4 / std::max(elements, kOfWarp), 1);
 }
 
 // A token waits for its numbers; of a core's items one waits while another
 // computes, which takes some five instructions for each 32 elements, by four
-// schedulers. Each piece reads the places of those before it.
+// schedulers. Each piece reads the places of those before it, one after another.
 double TokenPiecesCost::of(int64_t pieces) const {
-  constexpr double kPlaceCycles = 600;
   CoreCycles cycles(target);
   double latency = waitsOfToken(cycles), work = 5.0 * double(elements) / 32 / 4;
   double each = double(llvm::divideCeil(tokens, pieces)) * double(blocks);
   auto ofCore = double(itemsOfCore(items * pieces, coresOf(target)));
   double pass = each * std::max(latency, ofCore * work);
   return pieces == 1 ? pass
-                     : kScanLaunches * pass + kLaunchCycles +
-                           kPlaceCycles * double(pieces) * double(blocks);
+                     : kScanLaunches * pass + cycles.ofLaunch() +
+                           cycles.ofWaits(/*barriers=*/2) * double(pieces) *
+                               double(blocks);
 }

@@ -106,7 +106,10 @@ struct ChooseThreadsPass
       return signalPassFailure();
     if (!*due)
       return;
-    int64_t threads = chooseThreads(kernel, BlockRoom::of(getTarget(kernel)));
+    FailureOr<BlockRoom> room = BlockRoom::find(kernel);
+    if (failed(room))
+      return signalPassFailure();
+    int64_t threads = chooseThreads(kernel, *room);
     kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), threads,
                                              /*sharedBytes=*/std::nullopt,
                                              Decided::Threads));

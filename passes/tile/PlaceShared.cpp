@@ -130,16 +130,18 @@ struct PlaceSharedPass : effc::impl::PlaceSharedPassBase<PlaceSharedPass> {
       return signalPassFailure();
     if (!*due)
       return;
+    FailureOr<BlockRoom> room = BlockRoom::find(kernel);
+    if (failed(room))
+      return signalPassFailure();
     int64_t bytes = Placement(kernel).run();
-    int64_t most = BlockRoom::of(getTarget(kernel)).sharedBytes;
+    int64_t most = room->sharedBytes;
     if (bytes > most) {
       InFlightDiagnostic error = kernel.emitError("kernel '")
                                  << kernel.getSymName() << "' needs " << bytes
                                  << " bytes of shared memory, but a block of "
                                     "the target has "
                                  << most;
-      if (TargetAttr target = getTarget(kernel->getParentOfType<ModuleOp>());
-          target && !target.getRoundedTo())
+      if (!getTarget(kernel).getRoundedTo())
         error << "; operands of products that are rounded (--products bf16) "
                  "take half of it";
       return signalPassFailure();

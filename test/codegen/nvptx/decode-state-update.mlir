@@ -11,8 +11,9 @@
 // of 4 columns and 4 groups of 8 rows. One head of one sequence is a block.
 module attributes {
     seq.model = #seq.model<family = "mamba2", vocabulary = 61, width = 192, max_context = 0>,
-    tile.target = #tile.target<host, bit_stable = true, vector = 8, registers = 16, step_rate = 16,
-                               dot_rate = 20, state_bytes = 32768>} {
+    tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, vector = 32, registers = 255, step_rate = 60,
+                               dot_rate = 300, state_bytes = 131072, cores = 108>} {
   seq.weight @a_log source("a_log") : tensor<3xf32>
   seq.weight @dt_bias source("dt_bias") : tensor<3xf32>
   seq.weight @d source("d") : tensor<3xf32>

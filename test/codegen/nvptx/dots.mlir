@@ -3,6 +3,9 @@
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_80 -Werror %t.ptx -o %t.cubin %}
 
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // Products by what their operands are: an f32 is three bf16 and is read by pairs, an
 // f16 is two and a bf16 one, which `ldmatrix` loads, transposed where the contraction
 // runs along the rows. One warp, one piece of 16 x 8, one step of 16.
@@ -186,4 +189,5 @@ tile.kernel @narrow_ring(%item, %x: !tile.view<?x48xbf16, [64, 1]>,
   }
   tile.store %sum, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xbf16, [32, 1]>
+}
 }

@@ -14,8 +14,10 @@
 // CHECK: plan.binary @compute_80 isa "compute_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0] code
 // What its text is made of: four elements of a row in a thread, where there are so many.
 // CHECK-SAME: plan.instructions = [{ld.global.32 = 4 : i64, st.global.32 = 4 : i64}]
-module attributes {tile.target = #tile.target<nvptx, cpu = "sm_80", features = "+ptx80", vector = 32,
-    registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536>} {
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    cpu = "sm_80", features = "+ptx80", vector = 32,
+    registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536, cores = 108>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
   %c0 = arith.constant 0 : index

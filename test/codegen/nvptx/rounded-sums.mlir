@@ -2,6 +2,9 @@
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // What rounding took from a product is found by one fused operation and lost by
 // another: PTX says where to round, or ptxas fuses as it likes.
 // CHECK-LABEL: .entry sums(
@@ -36,4 +39,5 @@ tile.kernel @end(%item, %x: !tile.view<?x32xf32, [32, 1]>, %y: !tile.view<?x32xf
       : !tile.view<?x32xf32, [32, 1]> -> !tile.tile<32xf32, row>
   tile.store %a, %y[%item, %c0] sizes [1, 32]
       : !tile.tile<32xf32, row>, !tile.view<?x32xf32, [32, 1]>
+}
 }

@@ -8,8 +8,10 @@
 // CHECK: plan.binary @sm_80 {{.*}} ptxas "12.8.93" code
 // ERROR: error: ptxas had to serialise products of warp groups for sm_80: ptxas info    : (C7519) warpgroup.arrive is injected in around line 13 by compiler to allow use of registers in GMMA in function 'double'{{$}}
 // ERROR-NOT: Used {{[0-9]+}} registers
-module attributes {tile.target = #tile.target<nvptx, cpu = "sm_80", features = "+ptx80", vector = 32,
-    registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536>} {
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    cpu = "sm_80", features = "+ptx80", vector = 32,
+    registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536, cores = 108>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
   %c0 = arith.constant 0 : index

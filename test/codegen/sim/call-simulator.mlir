@@ -1,5 +1,8 @@
 // RUN: effc-opt %s --effc-nvptx-kernels --sim-call-simulator | FileCheck %s
 
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // A sum of 64 elements by one warp: what the thread is and the lanes' exchange are
 // calls of the simulator, and each access of memory has one before it.
 // CHECK-DAG: llvm.mlir.global internal constant @effc_site_{{[0-9]+}}({{.*}}tile.load
@@ -53,4 +56,5 @@ tile.kernel @product(%item, %x: !tile.view<?x16xf32, [16, 1]>,
       !tile.tile<16x16xf32, operand>, !tile.tile<8x16xf32, operand>
   tile.store %d, %y[%c0, %c0] sizes [16, 8]
       : !tile.tile<16x8xf32, accumulator>, !tile.view<?x8xf32, [8, 1]>
+}
 }

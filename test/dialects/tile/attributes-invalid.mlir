@@ -177,19 +177,19 @@
 // -----
 
 // target2: a block is a GPU's
-// expected-error @+1 {{expects 'block', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+// expected-error @+1 {{expects 'block', 'core', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
 "test.op"() {test.a = #tile.target<host, block = <threads = 64, shared_bytes = 128>, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
 
 // -----
 
 // target2: so is a launch that begins while another ends
-// expected-error @+1 {{expects 'block', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+// expected-error @+1 {{expects 'block', 'core', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
 "test.op"() {test.a = #tile.target<host, overlaps = true, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
 
 // -----
 
 // target2: so are product units
-// expected-error @+1 {{expects 'block', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
+// expected-error @+1 {{expects 'block', 'core', 'simulated', 'units', 'overlaps' and 'library' of a GPU alone, but got a target of the host with one of them}}
 "test.op"() {test.a = #tile.target<host, units = [#tile.mma_sync], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
 
 // -----
@@ -263,3 +263,33 @@
 // block2
 // expected-error @+1 {{expects 'shared_bytes' of at least 0, but got -1}}
 "test.op"() {test.a = #tile.block<threads = 64, shared_bytes = -1>} : () -> ()
+
+// -----
+
+// core1
+// expected-error @+1 {{expects 'registers' of at least 1, but got 0}}
+"test.op"() {test.a = #tile.core<registers = 0, memory = 500, barrier = 50, product = 33, launch = 2500>} : () -> ()
+
+// -----
+
+// core2
+// expected-error @+1 {{expects cycles of at least 0, but got -33}}
+"test.op"() {test.a = #tile.core<registers = 65536, memory = 500, barrier = 50, product = -33, launch = 2500>} : () -> ()
+
+// -----
+
+// target9: what a block may have
+// expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'block'}}
+"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+
+// -----
+
+// target9: what a core has
+// expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'core'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+
+// -----
+
+// target9: how many cores
+// expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'cores'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()

@@ -109,7 +109,8 @@ int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
     return 1;
   int64_t blocks = channelsOf(op) / channels;
   int64_t wanted = llvm::divideCeil(
-      coresOf(call.target) * residentBlocks(kThreads, kRegisters), blocks);
+      coresOf(call.target) * residentBlocks(call.target, kThreads, kRegisters),
+      blocks);
   int64_t tiles = llvm::divideCeil(call.entry.getRows(), kRowsOnGpu);
   return std::clamp<int64_t>(wanted, 1, tiles);
 }

@@ -10,8 +10,10 @@
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
-    tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 300, state_bytes = 131072>} {
+    tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+        vector = 32, registers = 255, step_rate = 60,
+                               dot_rate = 300, state_bytes = 131072, cores = 108>} {
 seq.weight @w source("w") : tensor<300x192xbf16>
 seq.weight @table source("table") : tensor<11x192xf32>
 
@@ -54,13 +56,13 @@ seq.weight @table source("table") : tensor<11x192xf32>
 // CHECK: tile.load {{.*}} sizes [1, 1, 5]
 // CHECK: tile.store {{.*}} sizes [1, 2] : <2xf32, row>, <?x2xf32, [2, 1]>
 
-// Where bits are to be stable a row is computed as among others: 32 outputs of
-// 16 rows are an item.
+// Where bits are to be stable a row is computed as among others: 16 outputs of
+// 16 rows are an item, since there are cores for as many.
 // STABLE-LABEL: plan.entry @decode_1
-// STABLE: plan.launch @lm_head_3({{.*}} items <outputs, tile = 16, times = 10> note "again"
+// STABLE: plan.launch @lm_head_3({{.*}} items <outputs, tile = 16, times = 19> note "again"
 // STABLE-LABEL: tile.kernel @lm_head_3(
 // STABLE: tile.dot
-// STABLE: tile.reduce max {{.*}} over columns : <16x32xf32, accumulator> -> !tile.tile<16xf32, column>
+// STABLE: tile.reduce max {{.*}} over columns : <16x16xf32, accumulator> -> !tile.tile<16xf32, column>
 // STABLE: tile.store {{.*}} rows({{.*}}) sizes [16, 1, 1] : <16xf32, column>
 func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?x300xf32>, tensor<?x2xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {

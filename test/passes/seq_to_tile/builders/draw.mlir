@@ -7,8 +7,10 @@
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
-    tile.target = #tile.target<nvptx, bit_stable = true, vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 300, state_bytes = 131072>} {
+    tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+        vector = 32, registers = 255, step_rate = 60,
+                               dot_rate = 300, state_bytes = 131072, cores = 108>} {
 seq.weight @w source("w") : tensor<70x192xbf16>
 seq.weight @table source("table") : tensor<11x192xf32>
 
@@ -40,7 +42,7 @@ seq.weight @table source("table") : tensor<11x192xf32>
 // STABLE: tile.dot
 // STABLE: tile.load %[[TABLE:.*]][%[[ROW:.*]], %c0{{.*}}] rows(%[[ROWS:.*]]) sizes [16, 1] : <?x4xf32, [4, 1]> -> <16xf32, column>
 // STABLE-COUNT-3: tile.load %[[TABLE]][%[[ROW]], {{.*}}] rows(%[[ROWS]]) sizes [16, 1]
-// STABLE: tile.map({{.*}}) : (!tile.tile<16x32xf32, accumulator>, !tile.tile<16xf32, column>, !tile.tile<16xf32, column>, !tile.tile<16xf32, column>, !tile.tile<16xf32, column>)
+// STABLE: tile.map({{.*}}) : (!tile.tile<16x16xf32, accumulator>, !tile.tile<16xf32, column>, !tile.tile<16xf32, column>, !tile.tile<16xf32, column>, !tile.tile<16xf32, column>)
 // STABLE: tile.column_index
 func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %draws: tensor<?x4xi32>) -> (tensor<?x70xf32>, tensor<?x2xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {

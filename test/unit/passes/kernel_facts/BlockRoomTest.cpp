@@ -60,14 +60,4 @@ TEST_F(BlockRoomTest, FollowsARecordThatNoTableHas) {
   EXPECT_EQ(hopper.stages(2 * kStepBytes), 3);
 }
 
-TEST_F(BlockRoomTest, IsThatOfAnA100WhereNoneSays) {
-  BlockRoom known = BlockRoom::of(target("sm_80"));
-  for (tile::TargetAttr none : {tile::TargetAttr(), target("host")}) {
-    BlockRoom room = BlockRoom::of(none);
-    EXPECT_EQ(room.threads, known.threads);
-    EXPECT_EQ(room.sharedBytes, known.sharedBytes);
-    EXPECT_EQ(room.registers, known.registers);
-  }
-}
-
 } // namespace

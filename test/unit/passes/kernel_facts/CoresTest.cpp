@@ -27,9 +27,11 @@ TEST_F(CoresTest, HostsAreTakenForUsualOnes) {
 }
 
 TEST_F(CoresTest, RegistersBoundBlocksOfACore) {
-  EXPECT_EQ(residentBlocks(/*threads=*/64, /*registers=*/150), 6);
-  EXPECT_EQ(residentBlocks(/*threads=*/256, /*registers=*/128), 2);
-  EXPECT_EQ(residentBlocks(/*threads=*/1024, /*registers=*/255), 1);
+  tile::TargetAttr gpu = target("sm_80");
+  EXPECT_EQ(residentBlocks(gpu, /*threads=*/64, /*registers=*/150), 6);
+  EXPECT_EQ(residentBlocks(gpu, /*threads=*/256, /*registers=*/128), 2);
+  EXPECT_EQ(residentBlocks(gpu, /*threads=*/1024, /*registers=*/255), 1);
+  EXPECT_EQ(residentBlocks(madeUp(), /*threads=*/64, /*registers=*/150), 3);
 }
 
 } // namespace

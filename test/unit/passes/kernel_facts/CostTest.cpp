@@ -45,6 +45,18 @@ TEST_F(CostTest, OnlyItemsOfGpusWait) {
                    600 + 2 * 33);
 }
 
+TEST_F(CostTest, WaitsAndLaunchesAreThoseOfTheRecord) {
+  Target chip = kSm80;
+  chip.core.memory = 700;
+  chip.core.barrier = 20;
+  chip.core.product = 10;
+  chip.core.launch = 1000;
+  CoreCycles cycles(describe(chip, Products::BF16));
+  EXPECT_DOUBLE_EQ(cycles.ofWaits(/*barriers=*/3, /*terms=*/32), 760 + 2 * 10);
+  EXPECT_DOUBLE_EQ(cycles.ofLaunch(), 1000);
+  EXPECT_DOUBLE_EQ(CoreCycles(target("sm_80")).ofLaunch(), 2500);
+}
+
 TEST_F(CostTest, TheCoreWithTheMostItemsEndsLast) {
   EXPECT_EQ(itemsOfCore(132, 132), 1);
   EXPECT_EQ(itemsOfCore(133, 132), 2);

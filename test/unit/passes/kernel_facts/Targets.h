@@ -22,11 +22,13 @@ protected:
                           Products products = Products::Exact) {
     return describe(*findTarget(name), products);
   }
-  /// A chip with twice the cores of an H100, whose blocks have half the memory.
+  /// A chip with twice the cores of an H100, which have half the registers and whose
+  /// blocks have half the memory.
   tile::TargetAttr madeUp(Products products = Products::Exact) {
     Target chip = kSm90a;
     chip.name = "made up";
     chip.cores *= 2;
+    chip.core.registers /= 2;
     chip.mostSharedBytes /= 2;
     return describe(chip, products);
   }
