@@ -85,6 +85,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   // The host's logits lie where the sampler reads them.
   if (target.isGpu)
     passes.addPass(createChooseTokensPass());
+  if (target.isGpu && target.roundsProducts && options.narrowResults)
+    passes.addPass(createSplitProductsPass());
   FormKernelsPassOptions kernels;
   // The factor of a row comes after its sums, which is another rounding.
   kernels.normPrologues = target.isGpu && !target.isBitStable;

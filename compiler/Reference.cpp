@@ -2,6 +2,7 @@
 #include "compiler/Reference.h"
 
 #include "compiler/StoredForward.h"
+#include "dialects/seq/Conditioning.h"
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Evaluate.h"
@@ -166,6 +167,26 @@ static seq::reference::RowRounding<S> rowRoundingOfGpu(Products products) {
   };
 }
 
+/// Results that a GPU's kernels may hand on in 16 bits: of products, mixers and norms,
+/// and of elementwise ops that others read.
+static llvm::DenseSet<Value> narrowResultsOf(func::FuncOp function) {
+  auto isWithin = [](Operation *op) {
+    return seq::isElementwiseOp(op) || seq::isViewOp(op);
+  };
+  llvm::DenseSet<Value> results;
+  for (Operation &op : function.getBody().front().without_terminator())
+    for (OpResult result : op.getResults()) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || !type.getElementType().isF32() || type.getRank() == 0 ||
+          !type.isDynamicDim(0) || seq::isViewOp(&op) ||
+          (isWithin(&op) && llvm::all_of(result.getUsers(), isWithin)))
+        continue;
+      if (seq::bearsRounding(Value(result)))
+        results.insert(result);
+    }
+  return results;
+}
+
 /// Names of the weights that rows are multiplied with.
 static llvm::StringSet<> matricesOf(func::FuncOp function) {
   llvm::StringSet<> names;
@@ -218,6 +239,14 @@ evaluateAs(func::FuncOp function,
     inputs.push_back(std::move(state));
   }
   llvm::StringSet<> matrices = matricesOf(function);
+  seq::reference::ResultRounding<S> resultRounding;
+  if (request.ofGpu && request.narrowResults && request.rows != Products::TF32)
+    resultRounding = [products = request.rows,
+                      narrow = narrowResultsOf(function)](
+                         OpResult result, MutableArrayRef<S> elements) {
+      if (narrow.contains(result))
+        roundOperand(elements, products);
+    };
   auto results = seq::reference::evaluate<S>(
       function, std::move(inputs),
       [&](seq::WeightOp op) -> llvm::Expected<Tensor<S>> {
@@ -233,7 +262,8 @@ evaluateAs(func::FuncOp function,
         return numbers;
       },
       request.ofGpu ? rowRoundingOfGpu<S>(request.rows)
-                    : rowRounding<S>(request.rows));
+                    : rowRounding<S>(request.rows),
+      std::move(resultRounding));
   if (!results)
     return results.takeError();
   const Tensor<S> &logits = std::get<Tensor<S>>(results->front());

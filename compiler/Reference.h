@@ -36,6 +36,9 @@ struct ReferenceRequest {
   /// GPU's products of that kind do instead. What products round besides, the tokens
   /// that mixers multiply, is not.
   bool ofGpu = false;
+  /// Of a GPU: what kernels may hand on in 16 bits (`seq::bearsRounding`) is rounded as
+  /// well, wherever it lies.
+  bool narrowResults = false;
 };
 
 /// The logits [tokens, vocabulary] of a sequence from its start, evaluated op

@@ -70,6 +70,9 @@ class Seq_KindTrait<string name> : NativeOpTrait<name> {
 }
 // Each element is computed from the elements at the same place.
 def Seq_Elementwise : Seq_KindTrait<"Elementwise">;
+// A relative change of the numbers that vary by token, held against the largest of a
+// row, becomes a small multiple of itself, whatever the numbers are.
+def Seq_WellConditioned : Seq_KindTrait<"WellConditioned">;
 // Memory is only renamed: the first operand is what is read.
 def Seq_View : Seq_KindTrait<"View">;
 // A product of rows, the first operand, with a matrix of weights, the second.
@@ -108,6 +111,15 @@ def Seq_Matrix
     : Type<CPred<"::effc::seq::isWeightMatrix($_self)">,
            "2-D static f32, bf16, f16 or whole-block tensor",
            "::mlir::RankedTensorType">;                /*tensor3*/
+
+// What only takes a part of something: numbers of tokens, or weights.
+def Seq_Sliceable
+    : Type<CPred<"::effc::seq::isValueTensor($_self) || "
+                 "::effc::seq::isIndexTensor($_self) || "
+                 "::effc::seq::isWeightMatrix($_self)">,
+           "f32 tensor with positive dimensions of which only the first may be "
+           "dynamic, 1-D i32 tensor, or matrix of weights",
+           "::mlir::RankedTensorType">;
 
 // A matrix of weights, or one for each block of channels.
 def Seq_Matrices

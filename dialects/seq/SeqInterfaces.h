@@ -119,6 +119,13 @@ public:
 template <typename ConcreteType>
 class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
 };
+/// Turns a relative change of the numbers that vary by token, held against the largest
+/// of a row, into a small multiple of itself, whatever the numbers are. Sums do not,
+/// whose terms may cancel, nor exponentials, nor what decays are made of by taking a
+/// logarithm.
+template <typename ConcreteType>
+class WellConditioned
+    : public mlir::OpTrait::TraitBase<ConcreteType, WellConditioned> {};
 /// Only renames memory: a slice, a reshape, or a repetition. The first operand is
 /// what is read.
 template <typename ConcreteType>

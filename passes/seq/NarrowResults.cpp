@@ -1,4 +1,5 @@
-// Results that rounded products alone read -> bf16 or f16 in memory.
+// Results that rounded products, or what bears rounding, alone read -> bf16 or f16 in
+// memory.
 //
 //   %n = seq.kernel "layers.0.norm" (...) -> (tensor<?x96xf32>) { ... }
 //   %y = seq.kernel "layers.0.in_proj" (%a = %n, %b = %w) -> ... {
@@ -8,11 +9,13 @@
 //       attributes {narrow = array<i64: 0>, narrow_to = bf16} { ... }
 //
 // The nearest bf16 of the nearest bf16 is itself, so it does not matter to a
-// product that rounds its rows whether they were rounded before. tf32 takes as
-// much memory as f32.
+// product that rounds its rows whether they were rounded before. What else bears
+// rounding gets other bits (dialects/seq/Conditioning.h). tf32 takes as much memory
+// as f32.
 #include "passes/seq/Passes.h"
 
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/seq/Conditioning.h"
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
@@ -28,12 +31,13 @@ namespace effc {
 
 namespace {
 
-constexpr int64_t kNarrowBytes = 2;
+constexpr int64_t kNarrowBytes = 2, kWideBytes = 4;
 
 /// How a result is read by all that read it.
 struct Reading {
   bool onlyRounded = true; ///< as rows that a product rounds
-  /// An element at which a product begins to read and which in 16 bits is not
+  bool isExact = false;    ///< as rows that a product does not round
+  /// An element at which something begins to read and which in 16 bits is not
   /// aligned.
   std::optional<int64_t> unaligned;
 };
@@ -64,24 +68,35 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
       Reading reading;
       for (OpOperand &use : result.getUses())
         addUse(reading, use, entry);
-      if (!reading.onlyRounded)
+      bool onlyBorne = !reading.onlyRounded && !reading.isExact &&
+                       mayRound(entry) && seq::bearsRounding(result);
+      if (!reading.onlyRounded && !onlyBorne)
         continue;
       InFlightDiagnostic remark = emitRemark(kernel.getLoc());
       remark << "kernel '" << kernel.getName() << "' hands on result "
              << result.getResultNumber() << " as ";
       if (reading.unaligned) {
-        remark << "f32: a product that rounds it begins to read at element "
-               << *reading.unaligned << ", which as " << nameOfStored
-               << " is no multiple of " << plan::kRowAlignment << " bytes";
+        remark << "f32: what reads it begins at element " << *reading.unaligned
+               << ", which as " << nameOfStored << " is no multiple of "
+               << plan::kRowAlignment << " bytes";
         continue;
       }
-      remark << nameOfStored << ": only products that round it read it";
+      remark << nameOfStored
+             << (onlyBorne ? ": all that reads it bears rounding"
+                           : ": only products that round it read it");
       narrow.push_back(result.getResultNumber());
     }
     if (narrow.empty())
       return;
     kernel.setNarrow(narrow);
     kernel.setNarrowTo(stored);
+  }
+
+  /// Whether what is not rounded anyway may be: not where bits have to be the same
+  /// however ops are fused, nor for a row alone, which products do not round either.
+  bool mayRound(seq::EntryAttr entry) const {
+    return !target.getBitStable() && entry.getRows() > 1 &&
+           target.getDevice() == tile::Device::Nvptx;
   }
 
   void addUse(Reading &reading, OpOperand &use, seq::EntryAttr entry) {
@@ -109,12 +124,25 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
                  plan::denseStrides(
                      cast<RankedTensorType>(reshape.getResult().getType())),
                  first, entry);
-      else if (!seq::isDenseOp(op) || use.getOperandNumber() != 0 ||
-               !roundsRows(op, entry, target, storedTypeOf(op->getOperand(1))))
-        reading.onlyRounded = false;
-      else if (first * kNarrowBytes % plan::kRowAlignment != 0)
-        reading.unaligned = first;
+      else
+        addRead(reading, use, first, entry);
     }
+  }
+
+  // A read of numbers from element `first` on.
+  void addRead(Reading &reading, OpOperand &use, int64_t first,
+               seq::EntryAttr entry) {
+    Operation *op = use.getOwner();
+    bool isRow = seq::isDenseOp(op) && use.getOperandNumber() == 0;
+    bool isRounded =
+        isRow && roundsRows(op, entry, target, storedTypeOf(op->getOperand(1)));
+    reading.onlyRounded &= isRounded;
+    reading.isExact |= isRow && !isRounded;
+    // What is not aligned as f32 is read element by element anyway.
+    bool isAligned = first * kNarrowBytes % plan::kRowAlignment == 0,
+         wasAligned = first * kWideBytes % plan::kRowAlignment == 0;
+    if (!isAligned && (isRounded || wasAligned))
+      reading.unaligned = first;
   }
 
   // Null where a tensor of a kernel's body is no weight.

@@ -300,8 +300,32 @@ def StoreDigitsPass : Pass<"seq-store-digits", "::mlir::ModuleOp"> {
   }];
 }
 
+def SplitProductsPass : Pass<"seq-split-products", "::mlir::ModuleOp"> {
+  let summary = "Give outputs of a product that bear no rounding a product of their own";
+  let description = [{
+    A result lies in memory as f32 or in 16 bits as a whole (`seq-narrow-results`).
+    Where a model computes what decays are made of beside what mixers multiply, all of
+    it would stay f32: a projection may have a time step for each head behind gates,
+    values, keys and queries that are a hundred times as many. So a product whose
+    last outputs bear no rounding (`seq::bearsRounding`), at most an eighth of all, is
+    split in front of them. Both parts read slices of the weight.
+
+    Split are products of calls with 1,024 rows or more: a launch more takes as long as
+    reading and writing 4 MB. Each is a remark.
+
+    Needs: entries (`seq-specialize-entries`), before kernels (`seq-form-kernels`). A
+    module without `tile.target`, or whose target rounds no products to 16 bits or has to
+    keep bits, stays as it is.
+    Keeps: the bits of every output.
+    Not done: products with biases or blocks, and outputs that bear no rounding in front
+    of others.
+
+    Example: test/passes/seq/split-products.mlir
+  }];
+}
+
 def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
-  let summary = "Keep in memory in 16 bits what rounded products alone read";
+  let summary = "Keep in memory in 16 bits what bears it";
   let description = [{
     A product that rounds its rows to bf16 (or f16) when it reads them gets the same
     bits from rows that were rounded when they were written: both are the nearest, ties
@@ -310,19 +334,26 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
     matrix (`seq.linear`, `seq.lm_head`, `seq.key_scores`) that rounds its rows: of
     at least 16 terms, and not of a single row, which no tensor core multiplies
     unless it has to have the bits that it has among others (`bit-stable`). Half of
-    the bytes are then written and read, and no product converts what it reads. Each
-    such result is a remark.
+    the bytes are then written and read, and no product converts what it reads.
 
-    A product that reads a slice which in 16 bits begins at no multiple of 64 bytes
-    would copy it element by element: such a result stays f32, with a remark.
+    On a GPU whose products round, results are listed besides that others read, where
+    all that reads them bears rounding (`seq::bearsRounding`): mixers what they
+    multiply, norms, convolutions, gates. Residuals, states, and what decays and
+    exponents are made of stay f32, as does what something is chosen by. So public
+    kernels have it. Where a token is to have the same bits however it is computed
+    (`bit-stable`), or is the only row, nothing is rounded that products do not round.
+
+    Each such result is a remark, which says why. A read of a slice which in 16 bits
+    begins at no multiple of 64 bytes would be element by element: such a result stays
+    f32, with a remark.
 
     Needs: kernels (`seq-form-kernels`). A module without `tile.target`, or whose
     target does not round products, or to tf32, which takes as much memory as f32, stays
     as it is.
     Keeps: every op; only the attribute is set. Running it again changes nothing
     but for the remarks.
-    Not done: what a norm, an elementwise op or a mixer reads as well stays f32, and
-    so do operands of mixers and of experts, whose products round them too.
+    Not done: what experts read stays f32, whose products round it too. A result of
+    which one slice does not bear rounding stays f32 as a whole (`seq-split-products`).
 
     Example: test/passes/seq/narrow-results.mlir
   }];

@@ -166,8 +166,10 @@ void declareNumbers(CLI::App &app, Arguments &a) {
          "to 16 and 8 bits, int8 as llama.cpp does; f32: such weights "
          "unpacked; bf16: rows by weights in bf16, rounded to bf16, by "
          "levels that have such products. On GPUs bf16 or f16: rounded, for a "
-         "third to a sixth of the instructions; f16 loses an eighth of "
-         "what bf16 does, and is infinite beyond 65504; tf32: as exact "
+         "third to a sixth of the instructions, and without --bit-stable "
+         "what kernels hand on is rounded too where its readers bear it; f16 "
+         "loses an eighth of what bf16 does, and is infinite beyond 65504; "
+         "tf32: as exact "
          "as f16 with the range of f32, for a third to two thirds. "
          "Sums are f32. Single rows of decode times a weight are exact "
          "on GPUs without --bit-stable")

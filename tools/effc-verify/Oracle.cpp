@@ -24,10 +24,13 @@ Oracle::Oracle(const StoredModel &given, Tokens sequence, size_t columns,
         columns);
 }
 
-double Oracle::findRoundingLossOfGpu(Products products) const {
-  return largestError(take(evaluateReference(
-                          *model, tokens, {.rows = products, .ofGpu = true})),
-                      logits, columns);
+double Oracle::findRoundingLossOfGpu(Products products,
+                                     bool narrowResults) const {
+  return largestError(
+      take(evaluateReference(
+          *model, tokens,
+          {.rows = products, .ofGpu = true, .narrowResults = narrowResults})),
+      logits, columns);
 }
 
 std::vector<double> Oracle::inForm(const FormCase &form,

@@ -29,7 +29,7 @@ public:
   /// What rounding the rows of products loses; 0 where they are not rounded.
   double getRoundingLoss() const { return roundingLoss; }
   /// What products of a GPU lose that round rows and weights so; evaluates.
-  double findRoundingLossOfGpu(Products products) const;
+  double findRoundingLossOfGpu(Products products, bool narrowResults) const;
   /// How long an evaluation in double took.
   double getSeconds() const { return seconds; }
 

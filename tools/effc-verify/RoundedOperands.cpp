@@ -37,8 +37,11 @@ void Verification::findRoundingLoss() {
                                       "other experts, rows or keys");
     return;
   }
-  operandLoss = all() ? all()->findRoundingLossOfGpu(*roundedOperands)
-                      : roundedLoss(*roundedOperands);
+  // Where a token's bits have to be the same, kernels hand on f32.
+  bool narrowResults = !optionsKnown || !compileOptions.pipeline.bitStableOnGpu;
+  operandLoss =
+      all() ? all()->findRoundingLossOfGpu(*roundedOperands, narrowResults)
+            : roundedLoss(*roundedOperands);
   if (!(operandLoss <= kMostOperandLoss))
     notJudged =
         saysThatItIsNotJudged("that alone loses " + scientific(operandLoss) +

@@ -38,6 +38,8 @@ NARROW_FILTER = ":".join(f"*AgreeWithTheDefinition/{name}" for name in NARROW)
 # Shape 3 of products that are rounded to bf16, of every mixer whose tokens a GPU takes in chunks, and to f16 and tf32, of one of each structure.
 ROUNDED = [("LinearKernelsContract", "*BothGatesAgree*", "11"),
            ("LinearKernelsContract", ":".join(f"*BothGatesAgree/{name}" for name in NARROW), "15,19"),
+           # Tokens that lie in memory as bf16: by chunks, and one after another.
+           ("LinearKernelsContract", "*NarrowTokensContract*", "1,2"),
            # What warp groups multiply by that is loaded or computed, as columns in depth and side by side.
            ("WindowProductsTest", "*AgreeWithTheReference/bf16", "0"),
            ("ChunkProductsTest", "*AgreeWithTheDefinition/decays_per_head_bf16:*/no_decay_f16", "")]

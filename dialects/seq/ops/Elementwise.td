@@ -4,8 +4,9 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-class Seq_UnaryOp<string mnemonic>
-    : Seq_ValueOp<mnemonic, [AllTypesMatch<["x", "y"]>, Seq_Elementwise]> {
+class Seq_UnaryOp<string mnemonic, list<Trait> traits = []>
+    : Seq_ValueOp<mnemonic, [AllTypesMatch<["x", "y"]>, Seq_Elementwise]
+                            # traits> {
   let arguments = (ins Seq_Tensor:$x);
   let results = (outs Seq_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
@@ -65,7 +66,7 @@ def Seq_SubOp : Seq_BinaryOp<"sub"> {  /*sub1*/
   }];
 }
 
-def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative]> {  /*mul1*/
+def Seq_MulOp : Seq_BinaryOp<"mul", [Commutative, Seq_WellConditioned]> {  /*mul1*/
   let summary = "Multiply element by element";
   let description = [{
     ```
@@ -105,7 +106,7 @@ def Seq_DivOp : Seq_BinaryOp<"div"> {  /*div1*/
   }];
 }
 
-def Seq_MaxOp : Seq_BinaryOp<"max", [Commutative]> {  /*max1*/
+def Seq_MaxOp : Seq_BinaryOp<"max", [Commutative, Seq_WellConditioned]> {  /*max1*/
   let summary = "Take the larger of each two elements";
   let description = [{
     ```
@@ -126,7 +127,7 @@ def Seq_MaxOp : Seq_BinaryOp<"max", [Commutative]> {  /*max1*/
   }];
 }
 
-def Seq_NegOp : Seq_UnaryOp<"neg"> {  /*neg1*/
+def Seq_NegOp : Seq_UnaryOp<"neg", [Seq_WellConditioned]> {  /*neg1*/
   let summary = "Negate each element";
   let description = [{
     ```
@@ -166,7 +167,7 @@ def Seq_ExpOp : Seq_UnaryOp<"exp"> {  /*exp1*/
   }];
 }
 
-def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid"> {  /*sigmoid1*/
+def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid", [Seq_WellConditioned]> {  /*sigmoid1*/
   let summary = "Apply the logistic function to each element";
   let description = [{
     ```
@@ -185,7 +186,7 @@ def Seq_SigmoidOp : Seq_UnaryOp<"sigmoid"> {  /*sigmoid1*/
   }];
 }
 
-def Seq_SiluOp : Seq_UnaryOp<"silu"> {  /*silu1*/
+def Seq_SiluOp : Seq_UnaryOp<"silu", [Seq_WellConditioned]> {  /*silu1*/
   let summary = "Apply silu, also called swish, to each element";
   let description = [{
     ```
@@ -204,7 +205,7 @@ def Seq_SiluOp : Seq_UnaryOp<"silu"> {  /*silu1*/
   }];
 }
 
-def Seq_GeluOp : Seq_UnaryOp<"gelu"> {  /*gelu1*/
+def Seq_GeluOp : Seq_UnaryOp<"gelu", [Seq_WellConditioned]> {  /*gelu1*/
   let summary = "Apply gelu, by the error function, to each element";
   let description = [{
     ```
@@ -225,7 +226,7 @@ def Seq_GeluOp : Seq_UnaryOp<"gelu"> {  /*gelu1*/
   }];
 }
 
-def Seq_GeluTanhOp : Seq_UnaryOp<"gelu_tanh"> {  /*gelu_tanh1*/
+def Seq_GeluTanhOp : Seq_UnaryOp<"gelu_tanh", [Seq_WellConditioned]> {  /*gelu_tanh1*/
   let summary = "Apply gelu, approximated by tanh, to each element";
   let description = [{
     ```
@@ -292,7 +293,7 @@ def Seq_LogSigmoidOp : Seq_UnaryOp<"log_sigmoid"> {  /*log_sigmoid1*/
   }];
 }
 
-def Seq_TanhOp : Seq_UnaryOp<"tanh"> {  /*tanh1*/
+def Seq_TanhOp : Seq_UnaryOp<"tanh", [Seq_WellConditioned]> {  /*tanh1*/
   let summary = "Apply the hyperbolic tangent to each element";
   let description = [{
     ```
@@ -311,7 +312,7 @@ def Seq_TanhOp : Seq_UnaryOp<"tanh"> {  /*tanh1*/
   }];
 }
 
-def Seq_ReluOp : Seq_UnaryOp<"relu"> {  /*relu1*/
+def Seq_ReluOp : Seq_UnaryOp<"relu", [Seq_WellConditioned]> {  /*relu1*/
   let summary = "Replace negative elements by 0";
   let description = [{
     ```
@@ -416,7 +417,7 @@ def Seq_SinOp : Seq_UnaryOp<"sin"> {  /*sin1*/
   }];
 }
 
-def Seq_AbsOp : Seq_UnaryOp<"abs"> {  /*abs1*/
+def Seq_AbsOp : Seq_UnaryOp<"abs", [Seq_WellConditioned]> {  /*abs1*/
   let summary = "Take the magnitude of each element";
   let description = [{
     ```
@@ -435,7 +436,7 @@ def Seq_AbsOp : Seq_UnaryOp<"abs"> {  /*abs1*/
   }];
 }
 
-def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>, Seq_Elementwise]> {
+def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>, Seq_Elementwise, Seq_WellConditioned]> {
   let summary = "Multiply each element by a constant";
   let description = [{
     ```
@@ -463,7 +464,7 @@ def Seq_ScaleOp : Seq_ValueOp<"scale", [AllTypesMatch<["x", "y"]>, Seq_Elementwi
   let hasVerifier = 1;
 }
 
-def Seq_ClampOp : Seq_ValueOp<"clamp", [AllTypesMatch<["x", "y"]>, Seq_Elementwise]> {
+def Seq_ClampOp : Seq_ValueOp<"clamp", [AllTypesMatch<["x", "y"]>, Seq_Elementwise, Seq_WellConditioned]> {
   let summary = "Bound each element from below, from above or both";
   let description = [{
     ```

@@ -5,7 +5,8 @@
 include "dialects/seq/SeqAttributes.td"
 
 def Seq_GroupNormOp : Seq_ValueOp<"group_norm", [AttrSizedOperandSegments,
-                                                 AllTypesMatch<["x", "y"]>]> {
+                                                 AllTypesMatch<["x", "y"]>,
+                                                 Seq_WellConditioned]> {
   let summary = "Normalise each group of a token's channels";
   let description = [{
     With the channels cut into `groups` contiguous groups of `C = D / groups`, and

@@ -4,7 +4,7 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-def Seq_RmsNormOp : Seq_ValueOp<"rms_norm", [AllTypesMatch<["x", "y"]>]> {
+def Seq_RmsNormOp : Seq_ValueOp<"rms_norm", [AllTypesMatch<["x", "y"]>, Seq_WellConditioned]> {
   let summary = "Divide each token by the root of its mean square";
   let description = [{
     ```
@@ -41,7 +41,8 @@ def Seq_RmsNormOp : Seq_ValueOp<"rms_norm", [AllTypesMatch<["x", "y"]>]> {
 }
 
 def Seq_GatedRmsNormOp
-    : Seq_ValueOp<"gated_rms_norm", [AllTypesMatch<["x", "gate", "y"]>]> {
+    : Seq_ValueOp<"gated_rms_norm", [AllTypesMatch<["x", "gate", "y"]>,
+                                     Seq_WellConditioned]> {
   let summary = "Gate each token, then normalise it in groups of channels";
   let description = [{
     With the channels cut into `groups` contiguous groups of `D / groups`:

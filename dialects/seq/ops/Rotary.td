@@ -4,7 +4,7 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>]> {
+def Seq_RotaryOp : Seq_ValueOp<"rotary", [AllTypesMatch<["x", "y"]>, Seq_WellConditioned]> {
   let summary = "Turn pairs of channels by an angle that grows with the position";
   let description = [{
     With `a = positions[t] * frequencies[i]` and the pair `(b, c)` of channels

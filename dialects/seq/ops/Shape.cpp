@@ -59,6 +59,15 @@ LogicalResult SliceOp::verify() {
                             "slice before this one is too long";
     return error;
   }
+  if (axis != 0 && !isValueTensor(type)) // slice5
+    return emitOpError()
+           << "expects a matrix of weights to be sliced along its "
+              "rows, axis 0, but got axis "
+           << axis;
+  if (getY().getType().getElementType() != type.getElementType())
+    return emitOpError() << "expects 'y' with elements of "
+                         << type.getElementType() << ", but got "
+                         << getY().getType().getElementType();
   SmallVector<int64_t> expected(type.getShape());
   expected[axis] = size;
   return expectShape(*this, "y", getY(), expected);

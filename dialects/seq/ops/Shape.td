@@ -20,6 +20,7 @@ def Seq_SliceOp : Seq_ValueOp<"slice", [Seq_View]> {
     * (SLICE2) `offset` is at least 0 and `size` at least 1.
     * (SLICE3) On a static axis, `offset + size` is at most its extent.
     * (SLICE4) `y` has the shape of `x` with `size` on `axis`.
+    * (SLICE5) A matrix of weights in 16 bits or in blocks is sliced along its rows.
 
     Example:
 
@@ -29,11 +30,11 @@ def Seq_SliceOp : Seq_ValueOp<"slice", [Seq_View]> {
     ```
   }];
   let arguments = (ins
-    Seq_TokenTensor:$x,
+    Seq_Sliceable:$x,                       /*slice5*/
     I64Attr:$axis,                          /*slice1*/
     I64Attr:$offset,                        /*slice2, slice3*/
     I64Attr:$size);                         /*slice2, slice3*/
-  let results = (outs Seq_TokenTensor:$y);  /*slice4*/
+  let results = (outs Seq_Sliceable:$y);    /*slice4*/
   let assemblyFormat = "$x attr-dict `:` type($x) `->` type($y)";
   let builders = [
     OpBuilder<(ins "::mlir::Value":$x, "int64_t":$axis, "int64_t":$offset,

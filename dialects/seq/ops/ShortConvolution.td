@@ -8,6 +8,7 @@ def Seq_ShortConvolutionOp
     : Seq_ValueOp<"short_convolution", [
         AllTypesMatch<["x", "y"]>,
         AllTypesMatch<["tail", "next_tail"]>,
+        Seq_WellConditioned,
         DeclareOpInterfaceMethods<Seq_StatefulOpInterface>]> {
   let summary = "Convolve each channel with the last few tokens";
   let description = [{

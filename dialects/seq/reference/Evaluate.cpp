@@ -63,9 +63,24 @@ static llvm::DenseMap<Operation *, SmallVector<Value>> lastUses(Block &block) {
 }
 
 template <typename S>
+static void roundResults(Operation &op, Frame<S> &frame,
+                         const ResultRounding<S> &rounding) {
+  for (OpResult result : op.getResults()) {
+    // A matrix in factors is no tensor, and has no numbers of its own.
+    if (!isa<RankedTensorType>(result.getType()) ||
+        !std::holds_alternative<Tensor<S>>(frame.getDatum(result)))
+      continue;
+    Tensor<S> numbers = frame[result];
+    rounding(result, numbers.elements());
+    frame.set(result, std::move(numbers));
+  }
+}
+
+template <typename S>
 llvm::Expected<std::vector<Datum<S>>>
 evaluate(func::FuncOp function, std::vector<Datum<S>> inputs,
-         WeightProvider<S> weights, RowRounding<S> rounding) {
+         WeightProvider<S> weights, RowRounding<S> rounding,
+         ResultRounding<S> results) {
   if (!function.getBody().hasOneBlock())
     return fail("expects a function of one block");
   if (inputs.size() != function.getNumArguments())
@@ -84,6 +99,8 @@ evaluate(func::FuncOp function, std::vector<Datum<S>> inputs,
   for (Operation &op : body.without_terminator()) {
     if (llvm::Error error = frame.run(op))
       return error;
+    if (results)
+      roundResults(op, frame, results);
     for (Value value : ends.lookup(&op))
       frame.release(value);
   }
@@ -96,9 +113,9 @@ evaluate(func::FuncOp function, std::vector<Datum<S>> inputs,
 
 template llvm::Expected<std::vector<Datum<double>>>
     evaluate(func::FuncOp, std::vector<Datum<double>>, WeightProvider<double>,
-             RowRounding<double>);
+             RowRounding<double>, ResultRounding<double>);
 template llvm::Expected<std::vector<Datum<float>>>
     evaluate(func::FuncOp, std::vector<Datum<float>>, WeightProvider<float>,
-             RowRounding<float>);
+             RowRounding<float>, ResultRounding<float>);
 
 } // namespace effc::seq::reference

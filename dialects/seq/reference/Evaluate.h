@@ -14,11 +14,13 @@ namespace effc::seq::reference {
 /// per argument; a dynamic T is that of the input. Returns one value per
 /// result. Fails, with a message, where an input does not fit its argument,
 /// where the provider fails and where an op finds its operands wrong. Where a
-/// `rounding` is given, products with weights multiply rounded rows.
+/// `rounding` is given, products with weights multiply rounded rows; where `results`
+/// is, ops of the function's body leave what it makes of the numbers that they give.
 template <typename S>
 llvm::Expected<std::vector<Datum<S>>>
 evaluate(mlir::func::FuncOp function, std::vector<Datum<S>> inputs,
-         WeightProvider<S> weights, RowRounding<S> rounding = {});
+         WeightProvider<S> weights, RowRounding<S> rounding = {},
+         ResultRounding<S> results = {});
 
 /// A provider for functions without weights: every weight is an error.
 template <typename S> WeightProvider<S> noWeights() {

@@ -41,6 +41,11 @@ using WeightProvider = std::function<llvm::Expected<Tensor<S>>(WeightOp)>;
 template <typename S>
 using RowRounding = std::function<void(WeightOp, llvm::MutableArrayRef<S> row)>;
 
+/// What is done, in place, to the elements that a result of an op has got.
+template <typename S>
+using ResultRounding =
+    std::function<void(mlir::OpResult, llvm::MutableArrayRef<S> elements)>;
+
 template <typename S> class Frame {
 public:
   /// Without a `rounding` rows are multiplied as they are.

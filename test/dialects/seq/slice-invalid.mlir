@@ -55,3 +55,21 @@ func.func @slice3_past_a_projection(%x: tensor<?x9xf32>, %w: tensor<22x9xf32>) {
       : tensor<?x22xf32> -> tensor<?x6xf32>
   return
 }
+
+// -----
+
+func.func @slice4_other_elements(%w: tensor<9x22xbf16>) {
+  // expected-error @+1 {{expects 'y' with elements of 'bf16', but got 'f16'}}
+  %y = seq.slice %w {axis = 0 : i64, offset = 7 : i64, size = 2 : i64}
+      : tensor<9x22xbf16> -> tensor<2x22xf16>
+  return
+}
+
+// -----
+
+func.func @slice5_columns_of_weights(%w: tensor<9x22xbf16>) {
+  // expected-error @+1 {{expects a matrix of weights to be sliced along its rows, axis 0, but got axis 1}}
+  %y = seq.slice %w {axis = 1 : i64, offset = 10 : i64, size = 6 : i64}
+      : tensor<9x22xbf16> -> tensor<9x6xbf16>
+  return
+}

@@ -76,7 +76,7 @@ const std::vector<LinearCase> &linearCases() {
       caseOf<seq::RunningTotalOp>(),
       caseOf<seq::RunningTurnOp>(
           {{"angle", between(-3, 3)}, {"state", positive}},
-          {.attributes = "phase = -0.5 : f64"}),
+          {.attributes = "phase = -0.5 : f64", .bearsRounding = false}),
       caseOf<seq::HgrnOp>(
           {{"forget", forgetGate}, {"lower_bound", lowerBound}}),
       caseOf<seq::RgLruOp>({{"recurrence", forgetGate},

@@ -14,8 +14,8 @@ int64_t tokenSizeOf(const LinearOperand &operand, const Extents &extents) {
 }
 
 std::string linearModelText(const LinearCase &mixer, const Extents &extents,
-                            int64_t tableRows,
-                            const std::string &tableElement) {
+                            int64_t tableRows, const std::string &tableElement,
+                            bool handedOn) {
   auto n = [](int64_t number) { return std::to_string(number); };
   int64_t width = 0;
   for (const LinearOperand &operand : mixer.tokens)
@@ -53,8 +53,13 @@ std::string linearModelText(const LinearCase &mixer, const Extents &extents,
     text += "  %p" + n(i) +
             " = seq.slice %in {axis = 1 : i64, offset = " + n(offset) +
             " : i64, size = " + n(size) + " : i64} : " + packed + " -> " +
-            part + "\n  %a" + n(i) + " = seq.reshape %p" + n(i) + " : " + part +
-            " -> " + tensorType(extents.of(operand.letters)) + "\n";
+            part + "\n";
+    if (handedOn) // by a kernel of its own, which changes nothing
+      text += "  %h" + n(i) + " = seq.max %p" + n(i) + ", %p" + n(i) + " : " +
+              part + "\n";
+    text += "  %a" + n(i) + " = seq.reshape %" + (handedOn ? "h" : "p") + n(i) +
+            " : " + part + " -> " + tensorType(extents.of(operand.letters)) +
+            "\n";
     offset += size;
   }
   for (auto [i, parameter] : llvm::enumerate(mixer.parameters))

@@ -12,9 +12,11 @@ namespace effc::test {
 int64_t tokenSizeOf(const LinearOperand &operand, const Extents &extents);
 
 /// The model, whose table has rows of `tableElement`; its weights are "table"
-/// and the mixer's parameters, its states the mixer's.
+/// and the mixer's parameters, its states the mixer's. With `handedOn` each operand
+/// comes from a kernel of its own, as it is.
 std::string linearModelText(const LinearCase &mixer, const Extents &extents,
-                            int64_t tableRows, const std::string &tableElement);
+                            int64_t tableRows, const std::string &tableElement,
+                            bool handedOn = false);
 
 } // namespace effc::test
 

@@ -138,14 +138,16 @@ namespace {
 struct Trial {
   Trial(const LinearCase &mixer, const Extents &extents, Gates gates,
         const Variant &variant, Random &random, KernelModule &together)
-      : variant(variant),
-        model(mixer, extents, gates, variant.bf16Table, random),
+      : variant(variant), model(mixer, extents, gates, variant.bf16Table,
+                                random, variant.handedOn),
         sequences(pickSequences(model, kDecoded)),
         runner(model.compile(variant.options, sequences.size(), together)) {
     EXPECT_EQ(model.getErrors(), "");
     EXPECT_FALSE(mixer.hasTiles && model.isSimpler());
     // Whole sequences would be the time loop again.
     EXPECT_TRUE(model.isCut() || variant.options.forceForm != "scan");
+    if (variant.handedOn && !CaseExport::isAsked())
+      EXPECT_EQ(model.hasNarrowTokens(), mixer.bearsRounding);
   }
 
   /// Compares all outputs and last states with the definition; the largest

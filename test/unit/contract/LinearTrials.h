@@ -45,10 +45,10 @@ struct Sequence {
 class LinearTrialModel {
 public:
   LinearTrialModel(const LinearCase &mixer, const Extents &extents, Gates gates,
-                   bool bf16, Random &random)
+                   bool bf16, Random &random, bool handedOn = false)
       : mixer(mixer), extents(extents), gates(gates),
-        model(
-            linearModelText(mixer, extents, kTableRows, bf16 ? "bf16" : "f32")),
+        model(linearModelText(mixer, extents, kTableRows, bf16 ? "bf16" : "f32",
+                              handedOn)),
         random(random) {
     std::vector<seq::reference::Tensor<double>> columns;
     Extents rows = extents;
@@ -149,6 +149,10 @@ public:
   bool isCut() const {
     return model.getRemarks().contains("a call's only sequence in ");
   }
+  /// Whether some tokens lie in memory in 16 bits.
+  bool hasNarrowTokens() const {
+    return model.getRemarks().contains(": all that reads it bears rounding");
+  }
   const LinearCase &mixer;
   Extents extents;
 
@@ -206,6 +210,8 @@ struct Variant {
   PipelineOptions options = {};
   double tolerance = 1e-5;
   Shapes shapes = Shapes::All;
+  /// Whether each operand comes from a kernel of its own.
+  bool handedOn = false;
 
   /// Whether the variant takes the shape of this index.
   bool takes(size_t index) const {

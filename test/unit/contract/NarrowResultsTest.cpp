@@ -1,6 +1,7 @@
 // Results that rounded products alone read give the same bits as bf16 or f16
 // and as f32 in memory: of an embedding, norms, a product with its epilogue and
-// chosen rows, in calls of many rows, of some and of one.
+// chosen rows, in calls of many rows, of some and of one. Where bits may differ, what
+// else bears rounding is rounded too, and little is lost by it.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -156,12 +157,30 @@ Outcome runCase(const Case &c, bool narrow, bool bitStable) {
 
 class NarrowResults : public testing::TestWithParam<std::tuple<int, bool>> {};
 
+/// The largest difference, relative to the largest number.
+double distance(ArrayRef<float> found, ArrayRef<float> expected) {
+  double difference = 0, magnitude = 0;
+  for (auto [a, b] : llvm::zip_equal(found, expected)) {
+    difference = std::fmax(difference, std::fabs(a - b));
+    magnitude = std::fmax(magnitude, std::fabs(b));
+  }
+  return difference / magnitude;
+}
+
 TEST_P(NarrowResults, HaveTheBitsOfWideOnes) {
   auto [number, bitStable] = GetParam();
   const Case &c = kCases[number];
   Outcome narrow = runCase(c, /*narrow=*/true, bitStable),
           wide = runCase(c, /*narrow=*/false, bitStable);
-  EXPECT_EQ(narrow.logits, wide.logits);
+  bool mayRound = testTarget().device != tile::Device::Host && !bitStable;
+  if (mayRound) {
+    // The hidden channels are read by gates as well; two operands of bf16 lose 2^-8.
+    double apart = distance(narrow.logits, wide.logits);
+    EXPECT_GT(apart, 0);
+    EXPECT_LE(apart, isOfF16(c) ? 0x1p-10 : 0x1p-7);
+  } else {
+    EXPECT_EQ(narrow.logits, wide.logits);
+  }
   EXPECT_EQ(wide.narrowStores, 0);
   EXPECT_EQ(wide.narrowLoads, 0);
   // The embedding, a norm, the hidden channels and the last norm.
