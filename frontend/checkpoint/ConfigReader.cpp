@@ -20,6 +20,21 @@ const JsonValue *ConfigReader::get(llvm::StringRef key) {
   return object.find(key);
 }
 
+void ConfigReader::expectAlways(llvm::ArrayRef<llvm::StringRef> keys,
+                                bool expected) {
+  for (llvm::StringRef key : keys)
+    if (getBoolean(key, expected) != expected)
+      report("expects " + quote(key) + " to be " +
+             (expected ? "true" : "false") + ", but got " +
+             (expected ? "false" : "true"));
+}
+
+void ConfigReader::expectString(llvm::StringRef key, llvm::StringRef expected) {
+  const std::string *name = isSet(key) ? getString(key) : nullptr;
+  if (name && *name != expected)
+    reportMismatch(key, expected, *get(key));
+}
+
 void ConfigReader::report(const llvm::Twine &message) {
   if (!guesses)
     reportBeside(message);
@@ -57,9 +72,12 @@ int64_t ConfigReader::getInteger(llvm::StringRef key, int64_t least,
   std::optional<int64_t> integer = value->getInteger();
   if (integer && *integer >= least && *integer <= most)
     return *integer;
-  reportMismatch(
-      key, "an integer in " + llvm::Twine(least) + ".." + llvm::Twine(most),
-      *value);
+  std::string one = std::to_string(least);
+  reportMismatch(key,
+                 least == most
+                     ? one
+                     : "an integer in " + one + ".." + std::to_string(most),
+                 *value);
   return fallback;
 }
 

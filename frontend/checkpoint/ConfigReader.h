@@ -81,6 +81,15 @@ public:
   void expectNone(llvm::ArrayRef<llvm::StringRef> keys,
                   const llvm::Twine &where);
 
+  /// Whether keys are `expected` where they are there; another value is refused.
+  void expectAlways(llvm::ArrayRef<llvm::StringRef> keys, bool expected);
+  /// The same of a string.
+  void expectString(llvm::StringRef key, llvm::StringRef expected);
+  /// Of a key's two names the one that is set, else `other`.
+  llvm::StringRef spelled(llvm::StringRef name, llvm::StringRef other) {
+    return isSet(name) ? name : other;
+  }
+
   /// Keeps a problem: "FILE: " and `message`. Dropped after another one, of which
   /// it may be a consequence.
   void report(const llvm::Twine &message);

@@ -8,29 +8,6 @@ using namespace effc::frontend;
 using llvm::Twine;
 using mlir::Value;
 
-llvm::StringRef effc::frontend::spelled(ConfigReader &reader,
-                                        llvm::StringRef released,
-                                        llvm::StringRef saved) {
-  return reader.isSet(released) ? released : saved;
-}
-
-void effc::frontend::expectAlways(ConfigReader &reader,
-                                  llvm::ArrayRef<llvm::StringRef> keys,
-                                  bool expected) {
-  for (llvm::StringRef key : keys)
-    if (reader.getBoolean(key, expected) != expected)
-      reader.report("expects " + quote(key) + " to be " +
-                    (expected ? "true" : "false") + ", but got " +
-                    (expected ? "false" : "true"));
-}
-
-void effc::frontend::expectName(ConfigReader &reader, llvm::StringRef key,
-                                llvm::StringRef expected) {
-  const std::string *name = reader.isSet(key) ? reader.getString(key) : nullptr;
-  if (name && *name != expected)
-    reader.reportMismatch(key, expected, *reader.get(key));
-}
-
 std::vector<unsigned> effc::frontend::readBailingKinds(ConfigReader &reader,
                                                        int64_t layers) {
   constexpr llvm::StringLiteral kKey = "layer_group_size";
@@ -65,22 +42,22 @@ static ExpertsConfig readBailingExperts(ConfigReader &reader,
   llvm::StringRef count =
       reader.isSet("n_routed_experts")
           ? llvm::StringRef("n_routed_experts")
-          : spelled(reader, "num_experts", "num_local_experts");
+          : reader.spelled("num_experts", "num_local_experts");
   llvm::StringRef taken =
-      spelled(reader, "num_experts_per_tok", "num_experts_per_token");
+      reader.spelled("num_experts_per_tok", "num_experts_per_token");
   experts.experts = reader.requireInteger(count, 1, kMostExperts);
   experts.taken = reader.requireInteger(taken, 1, kMostDimension);
   experts.hidden =
       reader.requireInteger("moe_intermediate_size", 1, kMostDimension);
   experts.shared =
-      experts.hidden * reader.getInteger(spelled(reader, "num_shared_experts",
-                                                 "n_shared_experts"),
+      experts.hidden * reader.getInteger(reader.spelled("num_shared_experts",
+                                                        "n_shared_experts"),
                                          0, kMostExperts, 1);
   // Of other widths the public codes make different ones.
   reader.getInteger("moe_shared_expert_intermediate_size", experts.hidden,
                     experts.hidden, experts.hidden);
   experts.normalised = reader.getBoolean(
-      spelled(reader, "norm_topk_prob", "moe_renormalize"), true);
+      reader.spelled("norm_topk_prob", "moe_renormalize"), true);
   constexpr llvm::StringLiteral kScale = "routed_scaling_factor";
   if (!reader.isSet(kScale))
     reader.report("lacks " + quote(kScale));
@@ -92,20 +69,18 @@ static ExpertsConfig readBailingExperts(ConfigReader &reader,
     reader.report("expects " + quote(taken) + " up to " + quote(count) + " " +
                   Twine(experts.experts) + ", but got " + Twine(experts.taken));
   readExpertGroups(reader, experts,
-                   spelled(reader, "n_group", "num_expert_group"),
-                   "topk_group");
+                   reader.spelled("n_group", "num_expert_group"), "topk_group");
   return experts;
 }
 
 /// Keys of released files that say what the model is.
 static void checkFixedKeys(ConfigReader &reader) {
-  expectAlways(reader, {"moe_router_enable_expert_bias", "use_rmsnorm"}, true);
-  expectAlways(reader,
-               {"scale_router_input", "up_proj_norm", "use_nGPT", "value_norm"},
-               false);
-  expectName(reader, "score_function", "sigmoid");
-  expectName(reader, "scoring_func", "sigmoid");
-  expectName(reader, "topk_method", "noaux_tc");
+  reader.expectAlways({"moe_router_enable_expert_bias", "use_rmsnorm"}, true);
+  reader.expectAlways(
+      {"scale_router_input", "up_proj_norm", "use_nGPT", "value_norm"}, false);
+  reader.expectString("score_function", "sigmoid");
+  reader.expectString("scoring_func", "sigmoid");
+  reader.expectString("topk_method", "noaux_tc");
   reader.expectNone(
       {"expert_swiglu_limit_list", "share_expert_swiglu_limit_list"},
       "in experts without bounds");
@@ -126,12 +101,12 @@ BailingModel effc::frontend::readBailing(FamilyInput &input,
   decoder.mlp.activation =
       readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
   decoder.context = reader.requireInteger(
-      spelled(reader, "max_position_embeddings", "model_max_length"), 1,
+      reader.spelled("max_position_embeddings", "model_max_length"), 1,
       kMostContext);
   decoder.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
   decoder.head.tied = reader.getBoolean("tie_word_embeddings", false);
   bailing.further = reader.getInteger(
-      spelled(reader, "num_nextn_predict_layers", "num_mtp_layers"), 0,
+      reader.spelled("num_nextn_predict_layers", "num_mtp_layers"), 0,
       kMostLayers, 0);
   bailing.routed = readRouted(reader, int64_t(decoder.layers.size()));
   decoder.experts = readBailingExperts(reader, decoder.mlp);
@@ -157,7 +132,7 @@ LatentConfig effc::frontend::readBailingLatent(FamilyInput &input,
   latent.output = "dense";
   int64_t both = latent.keys + latent.shared;
   reader.getInteger("qk_head_dim", both, both, both);
-  expectAlways(reader, {"rope_interleave"}, true);
+  reader.expectAlways({"rope_interleave"}, true);
   RotaryRequest request{latent.shared, context};
   request.theta = 6e6;
   // The share is of the other layers' heads.

@@ -18,18 +18,6 @@ struct BailingModel {
   int64_t further = 0;
 };
 
-/// The released name of a key, or the one that the public library saves.
-llvm::StringRef spelled(ConfigReader &reader, llvm::StringRef released,
-                        llvm::StringRef saved);
-
-/// Checks that a boolean key, where it is there, has the one value that is
-/// understood.
-void expectAlways(ConfigReader &reader, llvm::ArrayRef<llvm::StringRef> keys,
-                  bool expected);
-/// The same of names.
-void expectName(ConfigReader &reader, llvm::StringRef key,
-                llvm::StringRef expected);
-
 /// Reads all but the mixers. Problems are left in the reader.
 BailingModel readBailing(FamilyInput &input, llvm::StringRef family);
 

@@ -13,14 +13,14 @@ static KimiDeltaConfig readDelta(ConfigReader &reader, FamilyInput &input,
                                  double epsilon) {
   KimiDeltaConfig delta;
   delta.heads = reader.requireInteger(
-      spelled(reader, "linear_num_heads", "num_attention_heads"), 1,
+      reader.spelled("linear_num_heads", "num_attention_heads"), 1,
       kMostDimension);
   // Beside it the public library saves another width as 'head_dim'.
   delta.keys = reader.requireInteger(
-      spelled(reader, "linear_head_dim", "head_dim"), 1, kMostDimension);
+      reader.spelled("linear_head_dim", "head_dim"), 1, kMostDimension);
   delta.taps = reader.getInteger(
-      spelled(reader, "linear_conv_kernel_dim", "short_conv_kernel_size"), 2,
-      64, 4);
+      reader.spelled("linear_conv_kernel_dim", "short_conv_kernel_size"), 2, 64,
+      4);
   ignoreHarmless(reader, input.remarks, {"head_dim", "short_conv_kernel_size"});
   delta.epsilon = epsilon;
   delta.fullRank = true;
@@ -58,12 +58,11 @@ effc::frontend::importBailingHybrid(FamilyInput &input) {
   LatentConfig latent = readBailingLatent(input, decoder.context);
   latent.headGate = "g_proj";
   reader.getInteger("rotary_dim", latent.shared, latent.shared, latent.shared);
-  expectAlways(reader, {"linear_silu", "no_kda_lora", "use_qk_norm"}, true);
-  expectAlways(reader,
-               {"attention_bias", "use_bias", "use_kda_lora", "use_mla_nope",
-                "use_qkv_bias"},
-               false);
-  expectName(reader, "gated_attention_proj_granularity_type", "head_wise");
+  reader.expectAlways({"linear_silu", "no_kda_lora", "use_qk_norm"}, true);
+  reader.expectAlways({"attention_bias", "use_bias", "use_kda_lora",
+                       "use_mla_nope", "use_qkv_bias"},
+                      false);
+  reader.expectString("gated_attention_proj_granularity_type", "head_wise");
   ignoreHarmless(reader, input.remarks,
                  {"group_norm_size", "num_kv_heads_for_linear_attn",
                   "partial_rotary_factor"});

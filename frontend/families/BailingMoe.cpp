@@ -24,7 +24,7 @@ static void readAttentionOf(FamilyInput &input, DecoderConfig &decoder,
   attention = readAttention(reader, decoder.width);
   attention.outputBias = reader.getBoolean("use_bias", false);
   attention.inputBias =
-      reader.getBoolean(spelled(reader, "use_qkv_bias", "attention_bias"),
+      reader.getBoolean(reader.spelled("use_qkv_bias", "attention_bias"),
                         false) ||
       attention.outputBias;
   if (reader.getBoolean("use_qk_norm", true))
@@ -205,8 +205,8 @@ Module effc::frontend::importBailingMoeLinear(FamilyInput &input) {
   if (isLatent)
     latent = readBailingLatent(input, decoder.context);
   // The public codes differ in where it stands.
-  expectAlways(reader, {"linear_silu", "use_linear_silu"}, false);
-  expectAlways(reader, {"linear_rope"}, true);
+  reader.expectAlways({"linear_silu", "use_linear_silu"}, false);
+  reader.expectAlways({"linear_rope"}, true);
   if (llvm::Error error = reader.finish())
     return error;
   return buildBailing(

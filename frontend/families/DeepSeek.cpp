@@ -1,7 +1,6 @@
 #include "frontend/families/DeepSeek.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Bailing.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/LatentAttention.h"
 #include "frontend/model/LayerPattern.h"
@@ -98,7 +97,7 @@ static DeepSeekConfig readDeepSeek(FamilyInput &input,
   decoder.head.tied = reader.getBoolean("tie_word_embeddings", false);
   readDeepSeekLatent(input, config);
   ExpertsConfig experts;
-  llvm::StringRef count = spelled(reader, "n_routed_experts", "num_experts");
+  llvm::StringRef count = reader.spelled("n_routed_experts", "num_experts");
   experts.experts = reader.requireInteger(count, 1, kMostExperts);
   experts.taken =
       reader.requireInteger("num_experts_per_tok", 1, kMostDimension);
@@ -182,9 +181,9 @@ Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   ExpertsConfig &experts = *config.decoder.experts;
   // The public library does not read it; the authors' code divides by sums.
-  expectAlways(reader, {"norm_topk_prob"}, false);
+  reader.expectAlways({"norm_topk_prob"}, false);
   experts.normalised = false;
-  expectName(reader, "scoring_func", "softmax");
+  reader.expectString("scoring_func", "softmax");
   constexpr llvm::StringLiteral kMethod = "topk_method";
   const std::string *method =
       reader.isSet(kMethod) ? reader.getString(kMethod) : nullptr;
@@ -198,7 +197,7 @@ Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
     readExpertGroups(reader, experts, kGroups, kTaken);
   else // which no other method reads
     ignoreHarmless(reader, input.remarks, {kGroups, kTaken});
-  expectAlways(reader, {"mlp_bias"}, false);
+  reader.expectAlways({"mlp_bias"}, false);
   return build(input, config);
 }
 
@@ -209,14 +208,14 @@ static Module importV3(FamilyInput &input, const DeepSeekDefaults &otherwise) {
   if (reader.getBoolean("rope_interleave", true))
     config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   config.further = reader.getInteger(
-      spelled(reader, "num_nextn_predict_layers", "num_mtp_layers"), 0,
+      reader.spelled("num_nextn_predict_layers", "num_mtp_layers"), 0,
       kMostLayers, otherwise.further);
   ExpertsConfig &experts = *config.decoder.experts;
   experts.score = RouterScore::Sigmoid;
   experts.balanced = experts.sharesAlone = true;
   experts.normalised = reader.getBoolean("norm_topk_prob", true);
-  expectName(reader, "scoring_func", "sigmoid");
-  expectName(reader, "topk_method", "noaux_tc");
+  reader.expectString("scoring_func", "sigmoid");
+  reader.expectString("topk_method", "noaux_tc");
   readExpertGroups(reader, experts, "n_group", "topk_group", otherwise.groups,
                    otherwise.groupsTaken);
   return build(input, config);

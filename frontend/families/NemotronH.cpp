@@ -84,15 +84,12 @@ static StateSpaceConfig readMixer(ConfigReader &reader) {
   config.heads = reader.requireInteger("mamba_num_heads", 1, kMost);
   config.values = reader.requireInteger("mamba_head_dim", 1, kMost);
   config.keys = reader.requireInteger("ssm_state_size", 1, kMost);
-  auto spelled = [&](llvm::StringRef key, llvm::StringRef other) {
-    return reader.isSet(other) ? other : key;
-  };
-  llvm::StringRef groups = spelled("n_groups", "mamba_n_groups");
+  llvm::StringRef groups = reader.spelled("mamba_n_groups", "n_groups");
   config.groups = reader.getInteger(groups, 1, kMost, 8);
-  config.taps =
-      reader.getInteger(spelled("conv_kernel", "mamba_d_conv"), 2, 64, 4);
-  config.convolutionBias =
-      reader.getBoolean(spelled("use_conv_bias", "mamba_conv_bias"), true);
+  config.taps = reader.getInteger(reader.spelled("mamba_d_conv", "conv_kernel"),
+                                  2, 64, 4);
+  config.convolutionBias = reader.getBoolean(
+      reader.spelled("mamba_conv_bias", "use_conv_bias"), true);
   config.inputBias = config.outputBias = reader.getBoolean("use_bias", false);
   if (!reader.hasProblem() && config.heads % config.groups != 0)
     reader.report("expects 'mamba_num_heads' to be a multiple of " +

@@ -1,7 +1,6 @@
 #include "frontend/families/QwenRwkv.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/families/Bailing.h"
 #include "frontend/families/FlashModel.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/Rwkv7.h"
@@ -107,9 +106,9 @@ static QwenRwkv6Config readRwkv6Qwen2(FamilyInput &input) {
   config.shiftRank = rank("lora_rank_tokenshift", isWide ? 64 : 32);
   config.decayRank = rank("lora_rank_decay", isWide ? 128 : 64);
   config.bias = reader.getBoolean("attention_bias", true);
-  expectAlways(reader, {"balance_state", "use_tokenshift"}, true);
-  expectAlways(reader, {"groupnorm_att", "use_rope", "attention_output_bias"},
-               false);
+  reader.expectAlways({"balance_state", "use_tokenshift"}, true);
+  reader.expectAlways({"groupnorm_att", "use_rope", "attention_output_bias"},
+                      false);
   reader.getInteger("gate_rank_type", 1, 1, 1);
   // Of gates that are no whole matrix.
   ignoreHarmless(reader, input.remarks, {"lora_rank_gate"});

@@ -73,6 +73,39 @@ TEST(ConfigReader, NamesKeyExpectedAndFound) {
             "c.json: expects 's' to be a string, but got 1");
 }
 
+// What has one right value is asked for by it.
+TEST(ConfigReader, ExpectsOneValue) {
+  auto seven = [](ConfigReader &reader) { reader.requireInteger("i", 7, 7); };
+  EXPECT_EQ(reading(R"({"i": 7})", seven), "success");
+  EXPECT_EQ(reading(R"({"i": 8})", seven),
+            "c.json: expects 'i' to be 7, but got 8");
+
+  auto flags = [](ConfigReader &reader) {
+    reader.expectAlways({"a", "b"}, true);
+    reader.expectAlways({"c"}, false);
+  };
+  EXPECT_EQ(reading(R"({"a": true, "c": false})", flags), "success");
+  EXPECT_EQ(reading(R"({"b": false})", flags),
+            "c.json: expects 'b' to be true, but got false");
+  EXPECT_EQ(reading(R"({"c": true})", flags),
+            "c.json: expects 'c' to be false, but got true");
+
+  auto name = [](ConfigReader &reader) { reader.expectString("s", "sigmoid"); };
+  EXPECT_EQ(reading("{}", name), "success");
+  EXPECT_EQ(reading(R"({"s": "sigmoid"})", name), "success");
+  EXPECT_EQ(reading(R"({"s": "softmax"})", name),
+            "c.json: expects 's' to be sigmoid, but got \"softmax\"");
+}
+
+TEST(ConfigReader, ReadsAKeyByEitherName) {
+  auto either = [](ConfigReader &reader) {
+    EXPECT_EQ(reader.getInteger(reader.spelled("new", "old"), 1, 9, 5), 3);
+  };
+  EXPECT_EQ(reading(R"({"new": 3})", either), "success");
+  EXPECT_EQ(reading(R"({"old": 3})", either), "success");
+  EXPECT_EQ(reading(R"({"new": null, "old": 3})", either), "success");
+}
+
 TEST(ConfigReader, RefusesUnknownKeys) {
   EXPECT_EQ(
       reading(R"({"i": 1, "rope_theta": 1e4})",
