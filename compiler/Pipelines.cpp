@@ -119,6 +119,8 @@ static void addTile(OpPassManager &passes, const PhaseTarget &target) {
   ConvertSeqToTilePassOptions kernels;
   kernels.libraryProducts = target.hasLibrary;
   passes.addPass(createConvertSeqToTilePass(kernels));
+  if (target.isGpu)
+    passes.addPass(createJoinLaunchesPass());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (target.isGpu)

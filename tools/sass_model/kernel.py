@@ -164,6 +164,10 @@ def footprints(traces, repeats: float) -> tuple:
 
 def dram_shares(launch, read: dict, written: dict) -> tuple:
     """(of each operand the part of what blocks ask for that comes from DRAM, bytes of all that goes there and comes from there)"""
+    far = [number for number, operand in enumerate(launch.operands) if operand.memory == "dram"]
+    if -1 not in read and any(number not in read and number not in written for number in far):
+        # Other blocks read what this one does not, as where products are launched together: each comes once.
+        return [float(number in far) for number in range(len(launch.operands))], float(sum(launch.operands[number].bytes for number in far))
     share, total = [], 0.0
     for number, operand in enumerate(launch.operands):
         asked, given = read.get(number, 0) * launch.blocks, written.get(number, 0) * launch.blocks

@@ -45,6 +45,12 @@ class Bytes(unittest.TestCase):
         self.assertEqual((share, total), ([1 / 64, 0.0], 4096 + 64 * 4096))
         self.assertEqual(kernel.dram_shares(copying(64, "l2"), {0: 4096}, {1: 4096}), ([0.0, 0.0], 0.0))
 
+    def test_weights_that_other_blocks_read_come_as_well(self):
+        made = copying(64, "dram")
+        share, total = kernel.dram_shares(made, {0: 4096}, {})
+        self.assertEqual(share, [1.0, 1.0])
+        self.assertEqual(total, sum(operand.bytes for operand in made.operands))
+
     def test_a_large_copy_takes_the_time_of_its_bytes(self):
         blocks = 1 << 16
         predicted = self.predict(copying(blocks, "dram"))

@@ -1,0 +1,305 @@
+// Products of one row that read the same numbers -> one launch.
+//
+//   plan.launch @linear_4(%x, %wq, %q) items <rows, tile = 1, times = 256> note "mixer.q"
+//   plan.launch @linear_5(%x, %wv, %v) items <rows, tile = 1, times = 512> note "mixer.v"
+// becomes
+//   plan.launch @linear_4_joined(%x, %wq, %q, %x, %wv, %v)
+//       items <rows, tile = 1, times = 768> note "mixer.q+v"
+// whose items below 256 do what those of @linear_4 did, and the others what those of
+// @linear_5 did.
+//
+// A launch of a single row ends before the memory is busy, and the next one waits for
+// it: a projection of a step takes some microseconds, of which the bytes of its weights
+// are a part.
+#include "passes/seq_to_tile/Passes.h"
+
+#include "dialects/plan/Plan.h"
+#include "dialects/tile/Tile.h"
+
+#include "passes/kernel_facts/Cores.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace effc {
+#define GEN_PASS_DEF_JOINLAUNCHESPASS
+#include "passes/seq_to_tile/Passes.h.inc"
+
+namespace {
+
+/// The memory that a launch's operand is a part of.
+Value memoryOf(Value operand) {
+  while (auto offset = operand.getDefiningOp<plan::OffsetOp>())
+    operand = offset.getBase();
+  return operand;
+}
+
+/// What launches read and write.
+struct Accesses {
+  llvm::DenseSet<Value> read, written;
+
+  void add(plan::LaunchOp launch, tile::KernelOp kernel) {
+    for (Value operand : launch.getOperands())
+      read.insert(memoryOf(operand));
+    for (int64_t index : kernel.getWrites())
+      written.insert(memoryOf(launch.getOperands()[index]));
+  }
+  /// Whether these and `other` may be done in either order, or at once.
+  bool areIndependentOf(const Accesses &other) const {
+    auto meet = [](const llvm::DenseSet<Value> &a,
+                   const llvm::DenseSet<Value> &b) {
+      return llvm::any_of(a, [&](Value memory) { return b.contains(memory); });
+    };
+    return !meet(written, other.read) && !meet(read, other.written);
+  }
+};
+
+class LaunchJoining {
+public:
+  explicit LaunchJoining(ModuleOp module)
+      : module(module), symbols(module), builder(module.getContext()) {}
+
+  void run();
+
+private:
+  void join(plan::EntryOp entry);
+  SmallVector<plan::LaunchOp> groupOf(plan::LaunchOp first);
+  bool canJoin(plan::LaunchOp launch);
+  bool readSameRow(plan::LaunchOp first, plan::LaunchOp other);
+  void replace(ArrayRef<plan::LaunchOp> group);
+  tile::KernelOp joinedKernel(ArrayRef<plan::LaunchOp> group);
+  void addPart(tile::KernelOp joined, tile::KernelOp part, int64_t firstItem);
+  tile::KernelOp kernelOf(plan::LaunchOp launch) {
+    return symbols.lookup<tile::KernelOp>(launch.getKernel());
+  }
+  Accesses accessesOf(plan::LaunchOp launch) {
+    Accesses accesses;
+    accesses.add(launch, kernelOf(launch));
+    return accesses;
+  }
+
+  ModuleOp module;
+  SymbolTable symbols;
+  OpBuilder builder;
+  std::map<std::vector<std::string>, tile::KernelOp> known; // by their parts
+};
+
+} // namespace
+
+void LaunchJoining::run() {
+  for (auto entry : module.getOps<plan::EntryOp>())
+    if (entry.getKind() == plan::EntryKind::Decode && entry.getRows() == 1)
+      join(entry);
+  // Parts that no launch has any more.
+  llvm::SmallPtrSet<Operation *, 32> launched;
+  module.walk([&](plan::LaunchOp launch) {
+    launched.insert(symbols.lookup(launch.getKernel()));
+  });
+  for (const auto &[names, joined] : known)
+    for (const std::string &name : names)
+      if (Operation *part = symbols.lookup(name);
+          part && !launched.contains(part))
+        symbols.erase(part);
+}
+
+void LaunchJoining::join(plan::EntryOp entry) {
+  llvm::SmallPtrSet<Operation *, 16> done;
+  for (auto first : llvm::to_vector(entry.getBody().getOps<plan::LaunchOp>())) {
+    if (done.contains(first) || !canJoin(first))
+      continue;
+    SmallVector<plan::LaunchOp> group = groupOf(first);
+    if (group.size() < 2)
+      continue;
+    done.insert(group.begin(), group.end());
+    replace(group);
+  }
+}
+
+// Warps that multiply and add: their items are as short as many, and need no memory
+// of the block but for sums.
+bool LaunchJoining::canJoin(plan::LaunchOp launch) {
+  tile::KernelOp kernel = kernelOf(launch);
+  tile::ItemsAttr items = launch.getItems();
+  if (items.getCount() != tile::Count::Rows || items.getTile() != 1 ||
+      launch.getOnlyFor() || launch.getProduct() || !kernel.getStreamed())
+    return false;
+  WalkResult found = kernel.walk([](Operation *op) {
+    return isa<tile::DotOp, tile::PipelineOp, tile::SegmentOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return !found.wasInterrupted();
+}
+
+// Whether some row that a launch before has left is read by both.
+bool LaunchJoining::readSameRow(plan::LaunchOp first, plan::LaunchOp other) {
+  Accesses a = accessesOf(first), b = accessesOf(other);
+  return llvm::any_of(a.read, [&](Value memory) {
+    return memory.getDefiningOp<plan::ArenaOp>() &&
+           !a.written.contains(memory) && b.read.contains(memory) &&
+           !b.written.contains(memory);
+  });
+}
+
+// What stands between is done after the group, where it could be done before as well.
+SmallVector<plan::LaunchOp> LaunchJoining::groupOf(plan::LaunchOp first) {
+  SmallVector<plan::LaunchOp> group = {first};
+  Accesses ofGroup = accessesOf(first), between;
+  for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
+    auto launch = dyn_cast<plan::LaunchOp>(op);
+    if (!launch)
+      continue;
+    Accesses own = accessesOf(launch);
+    if (canJoin(launch) && readSameRow(first, launch) &&
+        own.areIndependentOf(ofGroup) && own.areIndependentOf(between)) {
+      group.push_back(launch);
+      ofGroup.add(launch, kernelOf(launch));
+    } else {
+      between.add(launch, kernelOf(launch));
+    }
+  }
+  return group;
+}
+
+/// "layers.0.q" and "layers.0.gk.low" -> "layers.0.q+gk.low".
+static std::string joinNotes(ArrayRef<plan::LaunchOp> group) {
+  plan::LaunchOp first = group.front();
+  std::string all = first.getNote().str();
+  size_t common = all.rfind('.') + 1;
+  for (plan::LaunchOp launch : group.drop_front())
+    while (launch.getNote().substr(0, common) !=
+           StringRef(all).substr(0, common))
+      common = common < 2 ? 0 : all.rfind('.', common - 2) + 1;
+  for (plan::LaunchOp launch : group.drop_front())
+    all += "+" + launch.getNote().substr(common).str();
+  return all;
+}
+
+/// Moves what gives a launch's operands in front of `place`.
+static void moveOperands(plan::LaunchOp launch, Operation *place) {
+  for (Value operand : launch.getOperands()) {
+    SmallVector<Operation *> definitions;
+    for (Operation *op = operand.getDefiningOp(); op;
+         op = op->getNumOperands() ? op->getOperand(0).getDefiningOp()
+                                   : nullptr)
+      definitions.push_back(op);
+    for (Operation *op : llvm::reverse(definitions))
+      if (!op->isBeforeInBlock(place))
+        op->moveBefore(place);
+  }
+}
+
+void LaunchJoining::replace(ArrayRef<plan::LaunchOp> group) {
+  plan::LaunchOp first = group.front();
+  tile::KernelOp kernel = joinedKernel(group);
+  SmallVector<Value> operands;
+  int64_t flops = 0;
+  for (plan::LaunchOp launch : group) {
+    moveOperands(launch, first);
+    llvm::append_range(operands, launch.getOperands());
+    flops += launch.getFlops().value_or(0);
+  }
+  builder.setInsertionPoint(first);
+  auto joined = plan::LaunchOp::create(
+      builder, first.getLoc(), FlatSymbolRefAttr::get(kernel.getSymNameAttr()),
+      operands, kernel.getItemsAttr(), builder.getStringAttr(joinNotes(group)),
+      flops ? builder.getI64IntegerAttr(flops) : IntegerAttr(),
+      plan::CallResultAttr(), plan::ProductAttr());
+  emitRemark(joined.getLoc())
+      << "one launch of " << group.size() << " products, which read one row";
+  for (plan::LaunchOp launch : group)
+    launch.erase();
+}
+
+tile::KernelOp LaunchJoining::joinedKernel(ArrayRef<plan::LaunchOp> group) {
+  std::vector<std::string> names;
+  for (plan::LaunchOp launch : group)
+    names.push_back(launch.getKernel().str());
+  tile::KernelOp &joined = known[names];
+  if (joined)
+    return joined;
+  tile::KernelOp first = kernelOf(group.front());
+  SmallVector<int64_t> writes, streamed, aligned;
+  int64_t times = 0, operands = 0;
+  for (plan::LaunchOp launch : group) {
+    tile::KernelOp part = kernelOf(launch);
+    auto append = [&](SmallVector<int64_t> &all,
+                      std::optional<ArrayRef<int64_t>> own) {
+      for (int64_t index : own.value_or(ArrayRef<int64_t>{}))
+        all.push_back(operands + index);
+    };
+    append(writes, part.getWrites());
+    append(streamed, part.getStreamed());
+    append(aligned, part.getAligned());
+    times += launch.getItems().getTimes();
+    operands += part.getOperandArguments().size();
+  }
+  builder.setInsertionPointAfter(first);
+  joined = tile::KernelOp::create(
+      builder, first.getLoc(), builder.getStringAttr(names.front() + "_joined"),
+      tile::ItemsAttr::get(module.getContext(), tile::Count::Rows, 1, times),
+      builder.getDenseI64ArrayAttr(writes),
+      builder.getDenseI64ArrayAttr(streamed),
+      aligned.empty() ? DenseI64ArrayAttr()
+                      : builder.getDenseI64ArrayAttr(aligned),
+      tile::ScheduleAttr());
+  Block *body = builder.createBlock(&joined.getBody());
+  body->addArgument(builder.getIndexType(), first.getLoc());
+  int64_t firstItem = 0;
+  for (plan::LaunchOp launch : group) {
+    addPart(joined, kernelOf(launch), firstItem);
+    firstItem += launch.getItems().getTimes();
+  }
+  symbols.insert(joined); // under a name of its own
+  return joined;
+}
+
+// By loops of one turn or none, which the kernel level has.
+void LaunchJoining::addPart(tile::KernelOp joined, tile::KernelOp part,
+                            int64_t firstItem) {
+  Block &body = joined.getBody().front();
+  Location loc = part.getLoc();
+  builder.setInsertionPointToEnd(&body);
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  };
+  auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, joined.getItem(),
+                                 index(bound));
+  };
+  Value isOfPart = arith::AndIOp::create(
+      builder, loc, compare(arith::CmpIPredicate::sge, firstItem),
+      compare(arith::CmpIPredicate::slt,
+              firstItem + part.getItems().getTimes()));
+  Value turns =
+      arith::SelectOp::create(builder, loc, isOfPart, index(1), index(0));
+  auto loop = scf::ForOp::create(builder, loc, index(0), turns, index(1));
+  builder.setInsertionPointToStart(loop.getBody());
+  IRMapping mapping;
+  mapping.map(part.getItem(),
+              Value(arith::SubIOp::create(builder, loc, joined.getItem(),
+                                          index(firstItem))));
+  for (BlockArgument argument : part.getOperandArguments())
+    mapping.map(argument, body.addArgument(argument.getType(), loc));
+  for (Operation &op : part.getBody().front())
+    builder.clone(op, mapping);
+}
+
+namespace {
+struct JoinLaunchesPass : impl::JoinLaunchesPassBase<JoinLaunchesPass> {
+  void runOnOperation() override {
+    tile::TargetAttr target = tile::getTarget(getOperation());
+    if (isGpu(target))
+      LaunchJoining(getOperation()).run();
+  }
+};
+} // namespace
+} // namespace effc
