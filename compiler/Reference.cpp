@@ -2,8 +2,8 @@
 #include "compiler/Reference.h"
 
 #include "compiler/StoredForward.h"
-#include "dialects/seq/Conditioning.h"
 #include "dialects/seq/OpKinds.h"
+#include "dialects/seq/RoundingTolerance.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Evaluate.h"
 #include "dialects/storage/Storage.h"
@@ -168,22 +168,23 @@ static seq::reference::RowRounding<S> rowRoundingOfGpu(Products products) {
 }
 
 /// Results that a GPU's kernels may hand on in 16 bits: of products, mixers and norms,
-/// and of elementwise ops that others read.
+/// and of elementwise ops that others read. Not those of selected rows, which are few.
 static llvm::DenseSet<Value> narrowResultsOf(func::FuncOp function) {
   auto isWithin = [](Operation *op) {
     return seq::isElementwiseOp(op) || seq::isViewOp(op);
   };
+  seq::RoundingTolerance tolerance;
   llvm::DenseSet<Value> results;
-  for (Operation &op : function.getBody().front().without_terminator())
-    for (OpResult result : op.getResults()) {
-      auto type = dyn_cast<RankedTensorType>(result.getType());
-      if (!type || !type.getElementType().isF32() || type.getRank() == 0 ||
-          !type.isDynamicDim(0) || seq::isViewOp(&op) ||
-          (isWithin(&op) && llvm::all_of(result.getUsers(), isWithin)))
-        continue;
-      if (seq::bearsRounding(Value(result)))
+  for (Operation &op : function.getBody().front().without_terminator()) {
+    if (isa<seq::ParameterOp, seq::ConstantOp, seq::SelectRowsOp>(op) ||
+        seq::isViewOp(&op))
+      continue;
+    for (OpResult result : op.getResults())
+      if (seq::isValueTensor(result.getType()) &&
+          !(isWithin(&op) && llvm::all_of(result.getUsers(), isWithin)) &&
+          tolerance.ofReads(result))
         results.insert(result);
-    }
+  }
   return results;
 }
 
@@ -240,7 +241,7 @@ evaluateAs(func::FuncOp function,
   }
   llvm::StringSet<> matrices = matricesOf(function);
   seq::reference::ResultRounding<S> resultRounding;
-  if (request.ofGpu && request.narrowResults && request.rows != Products::TF32)
+  if (request.ofGpu && request.narrowResults && request.rows == Products::BF16)
     resultRounding = [products = request.rows,
                       narrow = narrowResultsOf(function)](
                          OpResult result, MutableArrayRef<S> elements) {

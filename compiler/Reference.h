@@ -36,8 +36,8 @@ struct ReferenceRequest {
   /// GPU's products of that kind do instead. What products round besides, the tokens
   /// that mixers multiply, is not.
   bool ofGpu = false;
-  /// Of a GPU: what kernels may hand on in 16 bits (`seq::bearsRounding`) is rounded as
-  /// well, wherever it lies.
+  /// Of a GPU whose products round to bf16: what kernels may hand on so
+  /// (`seq::RoundingTolerance`) is rounded as well, wherever it lies.
   bool narrowResults = false;
 };
 

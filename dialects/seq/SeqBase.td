@@ -70,8 +70,7 @@ class Seq_KindTrait<string name> : NativeOpTrait<name> {
 }
 // Each element is computed from the elements at the same place.
 def Seq_Elementwise : Seq_KindTrait<"Elementwise">;
-// A relative change of the numbers that vary by token, held against the largest of a
-// row, becomes a small multiple of itself, whatever the numbers are.
+// Rounding the numbers that vary by token to 16 bits is usual in public models.
 def Seq_WellConditioned : Seq_KindTrait<"WellConditioned">;
 // Memory is only renamed: the first operand is what is read.
 def Seq_View : Seq_KindTrait<"View">;

@@ -119,9 +119,9 @@ public:
 template <typename ConcreteType>
 class Elementwise : public mlir::OpTrait::TraitBase<ConcreteType, Elementwise> {
 };
-/// Turns a relative change of the numbers that vary by token, held against the largest
-/// of a row, into a small multiple of itself, whatever the numbers are. Sums do not,
-/// whose terms may cancel, nor exponentials, nor what decays are made of by taking a
+/// A small relative change of the numbers that vary by token becomes a change that is
+/// small beside the largest number of a row, as public models of 16 bits rely on. Not so
+/// sums, whose terms may cancel, exponentials, and what decays are made of by taking a
 /// logarithm.
 template <typename ConcreteType>
 class WellConditioned

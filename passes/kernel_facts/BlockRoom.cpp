@@ -8,6 +8,7 @@
 using namespace effc;
 
 BlockRoom BlockRoom::of(tile::TargetAttr gpu) {
+  assert(gpu && gpu.getBlock() && "a host has no blocks");
   tile::BlockLimitsAttr block = gpu.getBlock();
   return {block.getThreads(), block.getSharedBytes(), gpu.getRegisters()};
 }

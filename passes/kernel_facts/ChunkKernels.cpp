@@ -29,7 +29,7 @@ int64_t effc::mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
                               int64_t keys, int64_t chunk) {
   bool isSmall = keys <= 64 && chunk <= 16;
   int64_t most = isSmall && !decaysPerHead(linear) ? 128 : 64;
-  if (isPlain(linear))
+  if (isPlain(linear) || !isGpu(target)) // the host has no chunks of others
     return most;
   uint64_t held = BlockRoom::of(target).stateElements() / keys;
   return std::min<int64_t>(most, std::max<int64_t>(llvm::bit_floor(held), 8));
@@ -112,7 +112,7 @@ bool effc::hasTransitions(seq::LinearAttr linear) {
 
 int64_t effc::mostPieces(seq::LinearAttr linear, tile::TargetAttr target,
                          int64_t keys, int64_t values) {
-  if (hasTransitions(linear) &&
+  if (hasTransitions(linear) && isGpu(target) &&
       keys * (keys + values) > BlockRoom::of(target).matrixElements())
     return 2;
   return std::numeric_limits<int64_t>::max();

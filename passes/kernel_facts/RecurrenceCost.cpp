@@ -92,7 +92,7 @@ double HeadCost::ofSteps() const {
 double HeadCost::ofChunks(int64_t chunk) const {
   CoreCycles cycles(target);
   int64_t readers = 1 + probesOf(linear), items = 1;
-  if (target.getDevice() == tile::Device::Nvptx)
+  if (isGpu(target))
     items =
         llvm::divideCeil(values, mostChunkValues(linear, target, keys, chunk));
   ChunkFlops flops =

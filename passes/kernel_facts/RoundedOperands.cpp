@@ -1,5 +1,6 @@
 #include "passes/kernel_facts/RoundedOperands.h"
 
+#include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/SingleRows.h"
 
 using namespace mlir;
@@ -16,6 +17,11 @@ bool effc::roundsRows(mlir::Operation *product, seq::EntryAttr entry,
   int64_t inner = DenseShape::of(product).inner;
   return inner >= kLeastRoundedTerms &&
          !isSingleRow(entry, target.getBitStable(), inner);
+}
+
+bool effc::handsOnRounded(tile::TargetAttr target) {
+  return isGpu(target) && target.getRoundedTo() &&
+         target.getRoundedTo().isBF16() && !target.getBitStable();
 }
 
 int64_t effc::mostWindowKeys(tile::Device device, mlir::Type roundedTo) {

@@ -21,6 +21,11 @@ inline constexpr int64_t kLeastRoundedTerms = 16;
 bool roundsRows(mlir::Operation *product, seq::EntryAttr entry,
                 tile::TargetAttr target, mlir::Type weight);
 
+/// Whether a GPU's kernels hand on as bf16 what tolerates rounding (`seq::RoundingTolerance`):
+/// where products round to bf16, and no token's bits have to be the same however ops
+/// are fused. In f16 numbers beyond 65504 would be infinite, which no rounding is.
+bool handsOnRounded(tile::TargetAttr target);
+
 /// The most keys of a block of a window's kernel: on the host 8 KiB of keys 64
 /// wide. Narrow ones take half the room on a GPU, and a block's barriers and
 /// sums are then for twice the products.

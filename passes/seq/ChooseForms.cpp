@@ -8,6 +8,7 @@
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/RecurrenceCost.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/kernel_facts/ScanKernels.h"
@@ -208,7 +209,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                                   obstacles.toChunks + "'");
     std::string text =
         "step, the one form with a kernel for '" + obstacles.toChunks + "'";
-    if (target.getDevice() == tile::Device::Nvptx)
+    if (isGpu(target))
       return remarkOnFallback(mixer, entry, text);
     remark(mixer, entry, text);
   }
@@ -327,13 +328,13 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
                                    tile::TargetAttr target, int64_t keys,
                                    int64_t values, int64_t rows) {
     HeadCost cost = {linear, target, keys, values};
-    bool isGpu = target.getDevice() == tile::Device::Nvptx;
+    bool onGpu = isGpu(target);
     std::vector<Cost> costs = {{seq::FormKind::Step, 0, cost.ofSteps()}};
     auto block = [&](seq::FormKind kind, int64_t chunk) {
       costs.push_back({kind, chunk, cost.ofChunks(chunk)});
       if (chunk > mostChunkTokens(linear))
         costs.back().refusal = "without a kernel";
-      else if (isGpu && chunk > mostChosenTokens(linear, target, keys))
+      else if (onGpu && chunk > mostChosenTokens(linear, target, keys))
         costs.back().refusal = "if asked for";
     };
     for (int64_t chunk : {16, 32, 64})

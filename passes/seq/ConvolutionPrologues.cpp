@@ -1,10 +1,9 @@
 #include "passes/seq/ConvolutionPrologues.h"
 
-#include "dialects/seq/CanonicalQuantities.h"
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/seq/TokenMapReach.h"
 #include "passes/kernel_facts/ChunkKernels.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -52,40 +51,14 @@ static bool isOfValues(seq::MixerOpInterface mixer, OpOperand &operand) {
       ArrayRef({state[0], state[2]}))
     return false;
 
-  Region region;
-  OpBuilder builder(op->getContext());
-  Block *block = builder.createBlock(&region);
-  llvm::DenseSet<Value> reached;
-  auto argumentsFor = [&](seq::OperandRole role) {
-    SmallVector<Value> arguments;
-    for (OpOperand &each : op->getOpOperands())
-      if (stateful.getOperandRole(each.getOperandNumber()) == role) {
-        arguments.push_back(
-            block->addArgument(each.get().getType(), op->getLoc()));
-        if (&each == &operand)
-          reached.insert(arguments.back());
-      }
-    return arguments;
-  };
-  SmallVector<Value> tokens = argumentsFor(seq::OperandRole::Token),
-                     parameters = argumentsFor(seq::OperandRole::Parameter);
-  seq::CanonicalQuantities all =
-      mixer.buildTokenMap(builder, op->getLoc(), tokens, parameters);
-  for (Operation &each : *block)
-    for (Value read : each.getOperands()) {
-      if (!reached.contains(read))
-        continue;
-      if (!keepsDimensions(&each, read))
-        return false;
-      reached.insert(each.result_begin(), each.result_end());
-    }
-  return llvm::none_of(
-      ArrayRef<Value>{all.query, all.key, all.logDecay, all.valueLogDecay,
-                      all.turn, all.turnImaginary, all.queryImaginary,
-                      all.keyImaginary, all.bonusKey, all.probe, all.erase,
-                      all.eraseScale, all.weight, all.sumQuery, all.sumKey,
-                      all.logGate},
-      [&](Value other) { return reached.contains(other); });
+  seq::TokenMapReach reach(mixer, operand.getOperandNumber());
+  const seq::CanonicalQuantities &all = reach.getQuantities();
+  return reach.areAll(keepsDimensions) &&
+         !reach.reaches({all.query, all.key, all.logDecay, all.valueLogDecay,
+                         all.turn, all.turnImaginary, all.queryImaginary,
+                         all.keyImaginary, all.bonusKey, all.probe, all.erase,
+                         all.eraseScale, all.weight, all.sumQuery, all.sumKey,
+                         all.logGate});
 }
 
 // The convolution of which a tensor is some channels, [T, C] or in heads.

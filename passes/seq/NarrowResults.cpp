@@ -1,5 +1,5 @@
-// Results that rounded products, or what bears rounding, alone read -> bf16 or f16 in
-// memory.
+// Results that rounded products alone read -> bf16 or f16 in memory; those whose every
+// reader tolerates rounding -> bf16.
 //
 //   %n = seq.kernel "layers.0.norm" (...) -> (tensor<?x96xf32>) { ... }
 //   %y = seq.kernel "layers.0.in_proj" (%a = %n, %b = %w) -> ... {
@@ -9,14 +9,14 @@
 //       attributes {narrow = array<i64: 0>, narrow_to = bf16} { ... }
 //
 // The nearest bf16 of the nearest bf16 is itself, so it does not matter to a
-// product that rounds its rows whether they were rounded before. What else bears
-// rounding gets other bits (dialects/seq/Conditioning.h). tf32 takes as much memory
-// as f32.
+// product that rounds its rows whether they were rounded before. What else tolerates
+// rounding gets other bits (dialects/seq/RoundingTolerance.h). tf32 takes as much
+// memory as f32.
 #include "passes/seq/Passes.h"
 
 #include "dialects/plan/MemoryLayout.h"
-#include "dialects/seq/Conditioning.h"
 #include "dialects/seq/OpKinds.h"
+#include "dialects/seq/RoundingTolerance.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -52,6 +52,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
       return;
     stored = target.getRoundedTo();
     nameOfStored.clear();
+    tolerance = {};
     llvm::raw_string_ostream(nameOfStored) << stored;
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry"))
@@ -68,9 +69,13 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
       Reading reading;
       for (OpOperand &use : result.getUses())
         addUse(reading, use, entry);
-      bool onlyBorne = !reading.onlyRounded && !reading.isExact &&
-                       mayRound(entry) && seq::bearsRounding(result);
-      if (!reading.onlyRounded && !onlyBorne)
+      // Of a row alone products round nothing either, and selected rows are few.
+      bool isTolerated =
+          !reading.onlyRounded && !reading.isExact && handsOnRounded(target) &&
+          entry.getRows() > 1 &&
+          !isa_and_nonnull<seq::SelectRowsOp>(kernel.getCoreOp()) &&
+          tolerance.ofReads(result);
+      if (!reading.onlyRounded && !isTolerated)
         continue;
       InFlightDiagnostic remark = emitRemark(kernel.getLoc());
       remark << "kernel '" << kernel.getName() << "' hands on result "
@@ -82,21 +87,14 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
         continue;
       }
       remark << nameOfStored
-             << (onlyBorne ? ": all that reads it bears rounding"
-                           : ": only products that round it read it");
+             << (isTolerated ? ": all that reads it tolerates rounding"
+                             : ": only products that round it read it");
       narrow.push_back(result.getResultNumber());
     }
     if (narrow.empty())
       return;
     kernel.setNarrow(narrow);
     kernel.setNarrowTo(stored);
-  }
-
-  /// Whether what is not rounded anyway may be: not where bits have to be the same
-  /// however ops are fused, nor for a row alone, which products do not round either.
-  bool mayRound(seq::EntryAttr entry) const {
-    return !target.getBitStable() && entry.getRows() > 1 &&
-           target.getDevice() == tile::Device::Nvptx;
   }
 
   void addUse(Reading &reading, OpOperand &use, seq::EntryAttr entry) {
@@ -153,7 +151,8 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
   }
 
   tile::TargetAttr target;
-  Type stored; // what products round to
+  seq::RoundingTolerance tolerance; // only attributes change
+  Type stored;                      // what products round to
   std::string nameOfStored;
 };
 } // namespace

@@ -301,23 +301,24 @@ def StoreDigitsPass : Pass<"seq-store-digits", "::mlir::ModuleOp"> {
 }
 
 def SplitProductsPass : Pass<"seq-split-products", "::mlir::ModuleOp"> {
-  let summary = "Give outputs of a product that bear no rounding a product of their own";
+  let summary = "Give outputs of a product that do not tolerate rounding a product of their own";
   let description = [{
     A result lies in memory as f32 or in 16 bits as a whole (`seq-narrow-results`).
     Where a model computes what decays are made of beside what mixers multiply, all of
     it would stay f32: a projection may have a time step for each head behind gates,
     values, keys and queries that are a hundred times as many. So a product whose
-    last outputs bear no rounding (`seq::bearsRounding`), at most an eighth of all, is
+    last outputs do not tolerate rounding (`seq::RoundingTolerance`), at most an eighth of all, is
     split in front of them. Both parts read slices of the weight.
 
     Split are products of calls with 1,024 rows or more: a launch more takes as long as
     reading and writing 4 MB. Each is a remark.
 
     Needs: entries (`seq-specialize-entries`), before kernels (`seq-form-kernels`). A
-    module without `tile.target`, or whose target rounds no products to 16 bits or has to
-    keep bits, stays as it is.
+    module without `tile.target`, or whose target does not round products to bf16 or has
+    to keep bits, stays as it is.
     Keeps: the bits of every output.
-    Not done: products with biases or blocks, and outputs that bear no rounding in front
+    Not done: products with biases, of blocks of channels or with weights in blocks of
+    elements, and outputs that do not tolerate rounding in front
     of others.
 
     Example: test/passes/seq/split-products.mlir
@@ -325,7 +326,7 @@ def SplitProductsPass : Pass<"seq-split-products", "::mlir::ModuleOp"> {
 }
 
 def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
-  let summary = "Keep in memory in 16 bits what bears it";
+  let summary = "Keep in memory in 16 bits what tolerates it";
   let description = [{
     A product that rounds its rows to bf16 (or f16) when it reads them gets the same
     bits from rows that were rounded when they were written: both are the nearest, ties
@@ -336,8 +337,8 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
     unless it has to have the bits that it has among others (`bit-stable`). Half of
     the bytes are then written and read, and no product converts what it reads.
 
-    On a GPU whose products round, results are listed besides that others read, where
-    all that reads them bears rounding (`seq::bearsRounding`): mixers what they
+    On a GPU whose products round to bf16, results are listed besides that others read, where
+    all that reads them tolerates rounding (`seq::RoundingTolerance`): mixers what they
     multiply, norms, convolutions, gates. Residuals, states, and what decays and
     exponents are made of stay f32, as does what something is chosen by. So public
     kernels have it. Where a token is to have the same bits however it is computed
@@ -353,7 +354,7 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
     Keeps: every op; only the attribute is set. Running it again changes nothing
     but for the remarks.
     Not done: what experts read stays f32, whose products round it too. A result of
-    which one slice does not bear rounding stays f32 as a whole (`seq-split-products`).
+    which one slice does not tolerate rounding stays f32 as a whole (`seq-split-products`).
 
     Example: test/passes/seq/narrow-results.mlir
   }];

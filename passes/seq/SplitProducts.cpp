@@ -1,4 +1,4 @@
-// Outputs of a product that bear no rounding -> a product of their own.
+// Outputs of a product whose readers do not tolerate rounding -> a product of their own.
 //
 //   %p = seq.linear %x, %w                  %w0 = seq.slice %w ... offset = 0, size = 320
 //   %z = seq.slice %p ... offset = 0    ->  %p0 = seq.linear %x, %w0
@@ -10,10 +10,12 @@
 // A result is f32 in memory or in 16 bits as a whole (NarrowResults.cpp).
 #include "passes/seq/Passes.h"
 
-#include "dialects/seq/Conditioning.h"
+#include "dialects/plan/MemoryLayout.h"
+#include "dialects/seq/RoundingTolerance.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
 
@@ -27,62 +29,74 @@ using namespace effc::seq;
 /// reading and writing 4 MB of what is then half as large; predicted for an H100
 /// (tools/sass_model).
 static constexpr int64_t kFewestRows = 1024;
-/// Of outputs that bear no rounding, how many there may be among all.
+/// Outputs that stay f32 are at most one in so many.
 static constexpr int64_t kMostShare = 8;
 
 namespace {
 struct SplitProductsPass : impl::SplitProductsPassBase<SplitProductsPass> {
   void runOnOperation() override {
     tile::TargetAttr target = tile::getTarget(getOperation());
-    if (!target || !target.getRoundedTo() || target.getRoundedTo().isTF32() ||
-        target.getBitStable())
+    if (!target || !handsOnRounded(target))
       return;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto entry = function->getAttrOfType<EntryAttr>("seq.entry");
       if (entry && entry.getRows() >= kFewestRows)
         for (LinearOp product :
              llvm::make_early_inc_range(function.getOps<LinearOp>()))
-          if (int64_t first = firstUnborne(product))
+          if (int64_t first = firstWide(product))
             split(product, first);
     }
   }
 
-  /// The first of the outputs at the end that bear no rounding, where all before
-  /// them do; 0: the product stays whole.
-  static int64_t firstUnborne(LinearOp product) {
+  /// The first of the outputs at the end that have to stay f32, where all before them
+  /// tolerate rounding and are read from places that are aligned in bf16 as well; 0:
+  /// the product stays whole.
+  static int64_t firstWide(LinearOp product) {
+    constexpr int64_t kNarrowBytes = 2;
     auto type = cast<RankedTensorType>(product.getY().getType());
+    auto weight = cast<RankedTensorType>(product.getWeight().getType());
     if (type.getRank() != 2 || product.getBias() ||
+        !isa<FloatType>(weight.getElementType()) ||
         !product.getWeight().getDefiningOp<ParameterOp>())
       return 0;
-    int64_t outputs = type.getDimSize(1), first = outputs, borne = 0;
+    RoundingTolerance tolerance;
+    int64_t outputs = type.getDimSize(1), first = outputs, tolerated = 0;
     for (Operation *user : product.getY().getUsers()) {
       auto slice = dyn_cast<SliceOp>(user);
       if (!slice || slice.getAxis() != 1)
         return 0;
       int64_t offset = slice.getOffset();
-      if (bearsRounding(Value(slice.getY())))
-        borne = std::max<int64_t>(borne, offset + slice.getSize());
-      else
+      if (!tolerance.ofReads(slice.getY())) {
         first = std::min(first, offset);
+        continue;
+      }
+      if (offset * kNarrowBytes % plan::kRowAlignment != 0)
+        return 0;
+      tolerated = std::max<int64_t>(tolerated, offset + slice.getSize());
     }
     bool isShort = (outputs - first) * kMostShare <= outputs;
-    return first < outputs && borne > 0 && borne <= first && isShort ? first
-                                                                     : 0;
+    bool isWhole = first == outputs || tolerated == 0 || tolerated > first;
+    return isWhole || !isShort ? 0 : first;
   }
 
   static void split(LinearOp product, int64_t first) {
     auto type = cast<RankedTensorType>(product.getY().getType());
     int64_t outputs = type.getDimSize(1);
     OpBuilder b(product);
-    auto part = [&](int64_t offset, int64_t size) -> Value {
-      Value rows = SliceOp::create(b, product.getLoc(), product.getWeight(),
-                                   /*axis=*/0, offset, size);
-      return LinearOp::create(b, product.getLoc(),
+    Location loc = product.getLoc(), locBehind = loc;
+    if (auto named = dyn_cast<NameLoc>(loc))
+      locBehind = NameLoc::get(b.getStringAttr(named.getName().str() + ".rest"),
+                               named.getChildLoc());
+    auto part = [&](Location loc, int64_t offset, int64_t size) -> Value {
+      Value rows = SliceOp::create(b, loc, product.getWeight(), /*axis=*/0,
+                                   offset, size);
+      return LinearOp::create(b, loc,
                               RankedTensorType::get({type.getDimSize(0), size},
                                                     type.getElementType()),
                               product.getX(), rows, /*bias=*/Value());
     };
-    Value before = part(0, first), behind = part(first, outputs - first);
+    Value before = part(loc, 0, first),
+          behind = part(locBehind, first, outputs - first);
     for (Operation *user :
          llvm::make_early_inc_range(product.getY().getUsers())) {
       auto slice = cast<SliceOp>(user);
@@ -90,9 +104,9 @@ struct SplitProductsPass : impl::SplitProductsPassBase<SplitProductsPass> {
       slice.getXMutable().assign(isBehind ? behind : before);
       slice.setOffset(slice.getOffset() - (isBehind ? first : 0));
     }
-    emitRemark(product.getLoc())
-        << "split behind output " << first << ": the " << outputs - first
-        << " outputs from there on bear no rounding, all before them do";
+    emitRemark(loc)
+        << "split in front of output " << first << ": the " << outputs - first
+        << " outputs from there on do not tolerate rounding, all before do";
     product.erase();
   }
 };

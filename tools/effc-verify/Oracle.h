@@ -28,7 +28,8 @@ public:
   double getLoss() const { return loss; }
   /// What rounding the rows of products loses; 0 where they are not rounded.
   double getRoundingLoss() const { return roundingLoss; }
-  /// What products of a GPU lose that round rows and weights so; evaluates.
+  /// What products of a GPU lose that round rows and weights so, with `narrowResults`
+  /// what kernels hand on as well; evaluates.
   double findRoundingLossOfGpu(Products products, bool narrowResults) const;
   /// How long an evaluation in double took.
   double getSeconds() const { return seconds; }

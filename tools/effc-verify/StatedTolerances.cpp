@@ -78,7 +78,7 @@ void Verification::stateTolerances() {
     report.tolerances.push_back(
         "where the device's products round to " +
         nameOf(*roundedOperands).str() + ": at least 4 x what " +
-        (all() ? "the reference loses where rows and weights are rounded so ("
+        (all() ? "the reference loses where it is rounded so ("
                : "such products are known to lose (") +
         scientific(operandLoss) + ")");
   if (feeding && (bitStable || notJudged.empty()))

@@ -23,8 +23,9 @@ def Seq_KernelOp
 
     `narrow` lists the numbers of results that lie in memory as `narrow_to`, bf16, f16
     or digits, rounded to the nearest where they are written. It says how a result is handed
-    on, not what it is: the meaning stays that of the body, of f32, and
-    `seq-narrow-results` lists only what is read as the nearest of that type anyway.
+    on, not what it is: the meaning stays that of the body, of f32. `seq-narrow-results`
+    lists what is read as the nearest of that type anyway, and where bits may differ what
+    tolerates rounding.
 
     Constraints:
 

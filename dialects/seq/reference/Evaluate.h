@@ -14,8 +14,8 @@ namespace effc::seq::reference {
 /// per argument; a dynamic T is that of the input. Returns one value per
 /// result. Fails, with a message, where an input does not fit its argument,
 /// where the provider fails and where an op finds its operands wrong. Where a
-/// `rounding` is given, products with weights multiply rounded rows; where `results`
-/// is, ops of the function's body leave what it makes of the numbers that they give.
+/// `rounding` is given, products with weights multiply rounded rows; where `results` is
+/// given, it changes what each op of the function's body has computed.
 template <typename S>
 llvm::Expected<std::vector<Datum<S>>>
 evaluate(mlir::func::FuncOp function, std::vector<Datum<S>> inputs,

@@ -24,7 +24,7 @@ seq.weight @out source("out") : tensor<9x2xbf16>
 // CHECK: seq.slice %[[P]] {axis = 1 : i64, offset = 0 : i64, size = 64 : i64} : tensor<?x96xf32> -> tensor<?x64xf32>
 // CHECK: seq.slice %[[P]] {axis = 1 : i64, offset = 64 : i64, size = 32 : i64} : tensor<?x96xf32> -> tensor<?x32xf32>
 // CHECK: seq.slice %[[DT]] {axis = 1 : i64, offset = 0 : i64, size = 2 : i64} : tensor<?x2xf32> -> tensor<?x2xf32>
-// REMARK: split behind output 96: the 2 outputs from there on bear no rounding, all before them do
+// REMARK: split in front of output 96: the 2 outputs from there on do not tolerate rounding, all before do
 func.func @prefill_1024(%u: tensor<?x48xf32>, %h: tensor<2xf32>, %s: tensor<2x16x32xf32>)
     -> (tensor<?x2x32xf32>, tensor<2x16x32xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 1024>} {
@@ -56,7 +56,7 @@ func.func @prefill_1023(%u: tensor<?x48xf32>) -> (tensor<?x9xf32>, tensor<?x2xf3
   return %y, %e : tensor<?x9xf32>, tensor<?x2xf32>
 }
 
-// Half of the outputs bear no rounding: too many.
+// Half of the outputs do not tolerate rounding: too many.
 // CHECK-LABEL: func.func @prefill_2048
 // CHECK: seq.linear %{{.*}} -> tensor<?x4xf32>
 func.func @prefill_2048(%u: tensor<?x48xf32>) -> (tensor<?x9xf32>, tensor<?x2xf32>)

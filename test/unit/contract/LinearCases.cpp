@@ -73,10 +73,10 @@ const std::vector<LinearCase> &linearCases() {
                        Gates gates) { return -logDecay(random, gates); }},
            {"share", between(-4, 4)},
            {"written_before", between(0, 0.7)}}),
-      caseOf<seq::RunningTotalOp>(),
+      caseOf<seq::RunningTotalOp>({}, {.toleratesRounding = false}),
       caseOf<seq::RunningTurnOp>(
           {{"angle", between(-3, 3)}, {"state", positive}},
-          {.attributes = "phase = -0.5 : f64", .bearsRounding = false}),
+          {.attributes = "phase = -0.5 : f64", .toleratesRounding = false}),
       caseOf<seq::HgrnOp>(
           {{"forget", forgetGate}, {"lower_bound", lowerBound}}),
       caseOf<seq::RgLruOp>({{"recurrence", forgetGate},

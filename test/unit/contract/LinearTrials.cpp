@@ -147,7 +147,7 @@ struct Trial {
     // Whole sequences would be the time loop again.
     EXPECT_TRUE(model.isCut() || variant.options.forceForm != "scan");
     if (variant.handedOn && !CaseExport::isAsked())
-      EXPECT_EQ(model.hasNarrowTokens(), mixer.bearsRounding);
+      EXPECT_EQ(model.hasNarrowTokens(), mixer.toleratesRounding);
   }
 
   /// Compares all outputs and last states with the definition; the largest

@@ -151,7 +151,7 @@ public:
   }
   /// Whether some tokens lie in memory in 16 bits.
   bool hasNarrowTokens() const {
-    return model.getRemarks().contains(": all that reads it bears rounding");
+    return model.getRemarks().contains(": all that reads it tolerates rounding");
   }
   const LinearCase &mixer;
   Extents extents;

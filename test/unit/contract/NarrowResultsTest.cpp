@@ -1,7 +1,7 @@
 // Results that rounded products alone read give the same bits as bf16 or f16
 // and as f32 in memory: of an embedding, norms, a product with its epilogue and
 // chosen rows, in calls of many rows, of some and of one. Where bits may differ, what
-// else bears rounding is rounded too, and little is lost by it.
+// else tolerates rounding is rounded too, and little is lost by it.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/NarrowNumbers.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -172,12 +172,13 @@ TEST_P(NarrowResults, HaveTheBitsOfWideOnes) {
   const Case &c = kCases[number];
   Outcome narrow = runCase(c, /*narrow=*/true, bitStable),
           wide = runCase(c, /*narrow=*/false, bitStable);
-  bool mayRound = testTarget().device != tile::Device::Host && !bitStable;
+  bool mayRound =
+      testTarget().device != tile::Device::Host && !bitStable && !isOfF16(c);
   if (mayRound) {
     // The hidden channels are read by gates as well; two operands of bf16 lose 2^-8.
     double apart = distance(narrow.logits, wide.logits);
     EXPECT_GT(apart, 0);
-    EXPECT_LE(apart, isOfF16(c) ? 0x1p-10 : 0x1p-7);
+    EXPECT_LE(apart, 0x1p-7);
   } else {
     EXPECT_EQ(narrow.logits, wide.logits);
   }

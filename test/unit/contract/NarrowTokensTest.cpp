@@ -1,6 +1,5 @@
 // Tokens that lie in memory in 16 bits give what they are: kernels that take tokens in
 // chunks, one after another and in scans agree with the definitions.
-#include "passes/seq/Passes.h"
 #include "test/unit/contract/LinearTrials.h"
 
 using namespace effc;
@@ -10,20 +9,10 @@ namespace {
 
 class NarrowTokensContract : public testing::TestWithParam<size_t> {};
 
-bool isLinear(const LinearCase &mixer) {
-  return hasStructure(mixer, [](seq::LinearAttr) { return true; });
-}
-
-/// Whether a step is split into several ops, which hand on what they compute.
-bool isSplit(const LinearCase &mixer) {
-  TestModel model(linearModelText(mixer, extentsFor(mixer, kExtents[0]),
-                                  kTableRows, "f32"));
-  mlir::PassManager passes(model.getContext());
-  passes.addPass(createSplitStepsPass());
-  EXPECT_TRUE(succeeded(passes.run(model.get())));
-  int count = 0;
-  model.get().walk([&](seq::StatefulOpInterface) { ++count; });
-  return count > 1;
+/// Mixers by name: what written steps make of tokens is not known.
+bool mayHaveNarrowTokens(const LinearCase &mixer) {
+  return !llvm::StringRef(mixer.name).starts_with("written_") &&
+         hasStructure(mixer, [](seq::LinearAttr) { return true; });
 }
 
 // The numbers of tables in bf16 are the nearest to themselves, so that steps lose
@@ -39,12 +28,12 @@ TEST_P(NarrowTokensContract, AgreeWithTheDefinition) {
             {{"chosen, tokens in bf16", true, chosen, /*tolerance=*/2e-2,
               Shapes::All, /*handedOn=*/true},
              {"step, tokens in bf16", true, steps,
-              /*tolerance=*/isSplit(mixer) ? 2e-2 : 1e-5, Shapes::Odd,
-              /*handedOn=*/true}},
+              /*tolerance=*/1e-5, Shapes::Odd, /*handedOn=*/true}},
             {{0, 6, 3, 5, 12}, {0, 2, 1, 40, 80}}, random);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mixers, NarrowTokensContract,
-                         testing::ValuesIn(casesWith(isLinear)), titleOf);
+                         testing::ValuesIn(casesWith(mayHaveNarrowTokens)),
+                         titleOf);
 
 } // namespace
