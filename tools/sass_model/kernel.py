@@ -164,12 +164,15 @@ def footprints(traces, repeats: float) -> tuple:
 
 def dram_shares(launch, read: dict, written: dict) -> tuple:
     """(of each operand the part of what blocks ask for that comes from DRAM, bytes of all that goes there and comes from there)"""
-    far = [number for number, operand in enumerate(launch.operands) if operand.memory == "dram"]
-    if -1 not in read and any(number not in read and number not in written for number in far):
-        # Other blocks read what this one does not, as where products are launched together: each comes once.
-        return [float(number in far) for number in range(len(launch.operands))], float(sum(launch.operands[number].bytes for number in far))
+    weights = {number for number, operand in enumerate(launch.operands) if operand.memory == "dram" and operand.name.startswith("weight")}
+    # Other blocks read weights that this one does not, where products are launched together: each comes once.
+    are_shared = -1 not in read and not weights <= read.keys()
     share, total = [], 0.0
     for number, operand in enumerate(launch.operands):
+        if are_shared and number in weights:
+            share.append(1.0)
+            total += operand.bytes
+            continue
         asked, given = read.get(number, 0) * launch.blocks, written.get(number, 0) * launch.blocks
         is_far = operand.memory == "dram"
         share.append(min(1.0, operand.bytes / asked) if asked and is_far else 0.0)

@@ -59,7 +59,7 @@ struct LinearCase {
   bool square = false;  ///< K is V
   bool hasScan = true;  ///< the form `scan` covers its structure
   bool hasTiles = true; ///< tiles can say its token map, for many tokens too
-  bool toleratesRounding = true; ///< of some operand it makes no decay or exponent
+  bool toleratesRounding = true; ///< some operand is only multiplied
 
   /// What a reader calls the case.
   std::string title() const;

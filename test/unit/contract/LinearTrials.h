@@ -151,7 +151,8 @@ public:
   }
   /// Whether some tokens lie in memory in 16 bits.
   bool hasNarrowTokens() const {
-    return model.getRemarks().contains(": all that reads it tolerates rounding");
+    return model.getRemarks().contains(
+        ": all that reads it tolerates rounding");
   }
   const LinearCase &mixer;
   Extents extents;

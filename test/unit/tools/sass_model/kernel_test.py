@@ -47,9 +47,10 @@ class Bytes(unittest.TestCase):
 
     def test_weights_that_other_blocks_read_come_as_well(self):
         made = copying(64, "dram")
-        share, total = kernel.dram_shares(made, {0: 4096}, {})
-        self.assertEqual(share, [1.0, 1.0])
-        self.assertEqual(total, sum(operand.bytes for operand in made.operands))
+        made.operands[0].bytes = 4096
+        self.assertEqual(kernel.dram_shares(made, {0: 4096}, {}), ([1 / 64, 0.0], 4096))
+        made.operands[1].name = "weight 7"
+        self.assertEqual(kernel.dram_shares(made, {0: 4096}, {}), ([1 / 64, 1.0], 4096 + made.operands[1].bytes))
 
     def test_a_large_copy_takes_the_time_of_its_bytes(self):
         blocks = 1 << 16
