@@ -82,7 +82,8 @@ def configure_options(data: pathlib.Path) -> list[str]:
     include = data / "third_party/include"
     archive = data / "third_party/libboost_context.a"
     options = [f"-DCMAKE_CXX_FLAGS=-isystem {include}", f"-DCMAKE_C_FLAGS=-isystem {include}", "-DCMAKE_BUILD_TYPE=Release",
-               "-DEFFC_BUILD_COMPILER=OFF", "-DEFFC_BUILD_TESTS=OFF", f"-DCMAKE_MODULE_PATH={data / 'cmake'}",
+               "-DEFFC_BUILD_COMPILER=OFF", "-DEFFC_BUILD_SERVER=OFF", "-DEFFC_BUILD_TESTS=OFF",
+               f"-DCMAKE_MODULE_PATH={data / 'cmake'}",
                f"-DEFFC_GENERATED_HEADERS={data / 'generated'}", f"-DEFFC_XXHASH_INCLUDE={include}"]
     if archive.exists():
         options += [f"-DEFFC_BOOST_CONTEXT_INCLUDE={include}", f"-DEFFC_BOOST_CONTEXT_ARCHIVE={archive}"]
