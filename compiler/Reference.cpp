@@ -10,6 +10,8 @@
 #include "passes/seq/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <limits>
 #include <numeric>
