@@ -90,7 +90,7 @@ static bool isWellConditioned(Operation *op) {
   return op->hasTrait<OpTrait::WellConditioned>();
 }
 
-bool RoundingTolerance::find(OpOperand &read) {
+bool RoundingTolerance::ofRead(OpOperand &read) {
   Operation *op = read.getOwner();
   unsigned number = read.getOperandNumber();
   if (auto kernel = dyn_cast<KernelOp>(op))
@@ -114,13 +114,11 @@ bool RoundingTolerance::find(OpOperand &read) {
          (!isElementwiseOp(op) || ofReads(op->getResult(0)));
 }
 
-bool RoundingTolerance::ofRead(OpOperand &read) { return find(read); }
-
 bool RoundingTolerance::ofReads(Value tensor) {
   if (auto answer = known.find(tensor); answer != known.end())
     return answer->second;
   bool all = llvm::all_of(tensor.getUses(),
-                          [&](OpOperand &read) { return find(read); });
+                          [&](OpOperand &read) { return ofRead(read); });
   known[tensor] = all;
   return all;
 }

@@ -11,8 +11,8 @@ namespace effc::seq {
 /// than it does by rounding the rows of products, as in public models of 16 bits.
 ///
 /// - Products with weights tolerate it in their rows, mixers in what they multiply:
-///   queries, keys, values, but not steps that are written out. Norms, convolutions and elementwise ops do if they have
-///   the trait `OpTrait::WellConditioned`.
+///   queries, keys, values, but not steps that are written out. Norms, convolutions
+///   and elementwise ops do if they have the trait `OpTrait::WellConditioned`.
 /// - A sum does not, since a residual is one; nor do decays and exponents of a mixer
 ///   and what it adds up over all tokens, scores by which something is chosen, states,
 ///   and what leaves the function.
@@ -21,12 +21,11 @@ namespace effc::seq {
 /// Answers are kept: the function must not change meanwhile.
 class RoundingTolerance {
 public:
-  bool ofRead(mlir::OpOperand &read);
   /// Of all that reads `tensor`.
   bool ofReads(mlir::Value tensor);
 
 private:
-  bool find(mlir::OpOperand &read);
+  bool ofRead(mlir::OpOperand &read);
   llvm::DenseMap<mlir::Value, bool> known;
 };
 

@@ -4,6 +4,7 @@
 // else tolerates rounding is rounded too, and little is lost by it.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/NarrowNumbers.h"
+#include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/RetrievalCase.h"
 
 #include "gtest/gtest.h"
@@ -157,16 +158,6 @@ Outcome runCase(const Case &c, bool narrow, bool bitStable) {
 
 class NarrowResults : public testing::TestWithParam<std::tuple<int, bool>> {};
 
-/// The largest difference, relative to the largest number.
-double distance(ArrayRef<float> found, ArrayRef<float> expected) {
-  double difference = 0, magnitude = 0;
-  for (auto [a, b] : llvm::zip_equal(found, expected)) {
-    difference = std::fmax(difference, std::fabs(a - b));
-    magnitude = std::fmax(magnitude, std::fabs(b));
-  }
-  return difference / magnitude;
-}
-
 TEST_P(NarrowResults, HaveTheBitsOfWideOnes) {
   auto [number, bitStable] = GetParam();
   const Case &c = kCases[number];
@@ -176,7 +167,9 @@ TEST_P(NarrowResults, HaveTheBitsOfWideOnes) {
       testTarget().device != tile::Device::Host && !bitStable && !isOfF16(c);
   if (mayRound) {
     // The hidden channels are read by gates as well; two operands of bf16 lose 2^-8.
-    double apart = distance(narrow.logits, wide.logits);
+    double apart =
+        errorOf(narrow.logits,
+                SmallVector<double>(wide.logits.begin(), wide.logits.end()));
     EXPECT_GT(apart, 0);
     EXPECT_LE(apart, 0x1p-7);
   } else {
