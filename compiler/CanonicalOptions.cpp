@@ -167,10 +167,12 @@ static const CanonicalOption kOptions[] = {
        return !llvm::is_contained(o.allow, "");
      }},
     {"--force-form",
-     [](const CompileOptions &o) { return o.pipeline.forceForm; },
+     [](const CompileOptions &o) {
+       return o.pipeline.forceForm ? spell(*o.pipeline.forceForm) : "";
+     },
      [](StringRef value, CompileOptions &o) {
-       o.pipeline.forceForm = value.str();
-       return true;
+       o.pipeline.forceForm = parseForcedForm(value);
+       return o.pipeline.forceForm.has_value();
      }},
     {"--bit-stable",
      [](const CompileOptions &o) {

@@ -79,7 +79,7 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   entries.decodeRows = options.decodeRows;
   passes.addPass(createSpecializeEntriesPass(entries));
   ChooseFormsPassOptions forms;
-  forms.force = options.forceForm;
+  forms.force = options.forceForm ? spell(*options.forceForm) : "";
   passes.addPass(createChooseFormsPass(forms));
   passes.addPass(createSplitRetrievalPass());
   // The host's logits lie where the sampler reads them.

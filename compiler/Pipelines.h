@@ -5,6 +5,7 @@
 #include "compiler/Phases.h"
 #include "compiler/Target.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/seq/ForcedForm.h"
 #include "passes/seq/Passes.h"
 
 #include <string>
@@ -35,7 +36,8 @@ struct PipelineOptions {
   bool libraryProducts = false;
   /// Whether the host's code is optimised. The bits are the same without.
   bool optimised = true;
-  std::string forceForm;
+  /// Of every mixer in prefill; none: the cheapest.
+  std::optional<ForcedForm> forceForm = {};
   bool bitStable = true;
   /// The same for GPUs, where it costs the chunkwise forms.
   bool bitStableOnGpu = false;

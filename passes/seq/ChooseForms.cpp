@@ -12,6 +12,7 @@
 #include "passes/kernel_facts/RecurrenceCost.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/kernel_facts/ScanKernels.h"
+#include "passes/seq/ForcedForm.h"
 
 using namespace mlir;
 
@@ -29,13 +30,6 @@ struct Cost {
   llvm::StringRef refusal = {}; // to choose it, or empty
 };
 
-/// What the user wants of every mixer in prefill.
-struct Forced {
-  seq::FormKind kind;
-  int64_t chunk;
-  bool hasChunk; // the length was given, not left to the default
-};
-
 struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
@@ -48,9 +42,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       module.emitError("expects 'tile.target' on the module");
       return signalPassFailure();
     }
-    std::optional<Forced> forced;
-    if (!force.empty() && failed(parseForced(forced)))
+    std::optional<ForcedForm> forced = parseForcedForm(force);
+    if (!forced && !force.empty()) {
+      module.emitError("expects a form ")
+          << listForcedForms() << ", but got '" << force << "'";
       return signalPassFailure();
+    }
     module.walk([&](seq::MixerOpInterface mixer) {
       auto function = mixer->getParentOfType<func::FuncOp>();
       auto entry = function
@@ -73,37 +70,21 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     });
   }
 
-  LogicalResult parseForced(std::optional<Forced> &forced) {
-    auto [name, chunkText] = StringRef(force).split(':');
-    std::optional<seq::FormKind> kind = seq::symbolizeFormKind(name);
-    int64_t chunk = kDefaultChunk;
-    bool hasChunk = StringRef(force).contains(':');
-    if (!kind || (hasChunk && (*kind != seq::FormKind::Chunkwise ||
-                               chunkText.getAsInteger(10, chunk) || chunk < 1 ||
-                               chunk > 1024)))
-      return getOperation().emitError(
-                 "expects a form step, quadratic, scan or chunkwise[:C] with "
-                 "C in 1..1024, but got '")
-             << force << "'";
-    forced = Forced{*kind, chunk, hasChunk};
-    return success();
-  }
-
   void set(seq::MixerOpInterface mixer, seq::FormKind kind, int64_t chunk) {
     mixer.setFormAttr(seq::FormAttr::get(
         &getContext(), kind, kind == seq::FormKind::Chunkwise ? chunk : 0));
   }
 
   /// "chunkwise of 7", as it was asked for.
-  static std::string nameOf(const Forced &forced) {
+  static std::string nameOf(const ForcedForm &forced) {
     return stringifyFormKind(forced.kind).str() +
-           (forced.hasChunk ? " of " + std::to_string(forced.chunk) : "");
+           (forced.chunk ? " of " + std::to_string(*forced.chunk) : "");
   }
 
   // Tokens do not meet in a retrieval, and candidates are always fewer than
   // pairs: nothing is left to choose.
   void chooseRetrieval(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-                       std::optional<Forced> forced) {
+                       std::optional<ForcedForm> forced) {
     set(mixer, seq::FormKind::Step, 0);
     bool refused = forced && entry.getKind() == seq::EntryKind::Prefill &&
                    forced->kind != seq::FormKind::Step;
@@ -119,7 +100,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // entry has no other form, so there it is none that could have been better;
   // nor is a step that was asked for.
   void chooseStep(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-                  std::optional<Forced> forced) {
+                  std::optional<ForcedForm> forced) {
     set(mixer, seq::FormKind::Step, 0);
     seq::Obstacle obstacle = mixer.getObstacle();
     InFlightDiagnostic remark = emitRemark(mixer.getLoc());
@@ -135,7 +116,8 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // Keys in blocks, one kernel for one query and for many: there is nothing to
   // choose by cost.
   void chooseForWindow(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-                       tile::TargetAttr target, std::optional<Forced> forced) {
+                       tile::TargetAttr target,
+                       std::optional<ForcedForm> forced) {
     if (entry.getKind() == seq::EntryKind::Decode) {
       set(mixer, seq::FormKind::Step, 0);
       return remark(mixer, entry, "step, since each sequence has one token");
@@ -145,7 +127,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
     std::string blocks =
         "chunkwise in blocks of at most " + std::to_string(most) + " keys";
     if (forced && (forced->kind != seq::FormKind::Chunkwise ||
-                   (forced->hasChunk && forced->chunk != most)))
+                   (forced->chunk && forced->chunk != most)))
       return remarkOnFallback(mixer, entry,
                               Twine(blocks) + " instead of " + nameOf(*forced) +
                                   ", which no kernel of this class computes");
@@ -154,7 +136,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   }
 
   void choose(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-              tile::TargetAttr target, std::optional<Forced> forced) {
+              tile::TargetAttr target, std::optional<ForcedForm> forced) {
     if (entry.getKind() == seq::EntryKind::Decode) {
       set(mixer, seq::FormKind::Step, 0);
       return remark(mixer, entry, "step, since each sequence has one token");
@@ -231,7 +213,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   // What was asked for, or as much of it as there are kernels for. A chunk
   // longer than the entry would never be full, and calls end on the chunk grid.
   void chooseForced(seq::MixerOpInterface mixer, seq::EntryAttr entry,
-                    const Forced &forced, const Obstacles &obstacles) {
+                    const ForcedForm &forced, const Obstacles &obstacles) {
     bool asksForScan = forced.kind == seq::FormKind::Scan,
          asksForStep = forced.kind == seq::FormKind::Step;
     bool hasNone = asksForScan    ? !obstacles.toScan.empty()
@@ -265,18 +247,18 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
               Twine(most) + " tokens at once with 'low_rank = " +
               stringifyLowRankPair(linear.getLowRank()) + "'");
     }
-    int64_t chunk = std::min({forced.chunk, entry.getRows(), most});
+    int64_t asked = forced.chunk.value_or(kDefaultChunk),
+            chunk = std::min({asked, entry.getRows(), most});
     while (entry.getRows() % chunk != 0)
       --chunk;
     set(mixer, forced.kind, chunk);
-    if (forced.hasChunk && chunk != forced.chunk)
+    if (forced.chunk && chunk != asked)
       return remarkOnFallback(
           mixer, entry,
           Twine("chunkwise of ") + Twine(chunk) + " instead of " +
-              Twine(forced.chunk) +
-              (forced.chunk > most
-                   ? ", which is more than a kernel takes"
-                   : ", which does not divide the entry's rows"));
+              Twine(asked) +
+              (asked > most ? ", which is more than a kernel takes"
+                            : ", which does not divide the entry's rows"));
     std::string size = forced.kind == seq::FormKind::Chunkwise
                            ? " of " + std::to_string(chunk)
                            : "";

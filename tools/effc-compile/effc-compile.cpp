@@ -67,19 +67,9 @@ constexpr uint64_t kLongestWindow = uint64_t(1) << 30;
 
 /// What is wrong with a form; empty when nothing is.
 std::string checkForm(const std::string &text) {
-  auto [name, chunk] = llvm::StringRef(text).split(':');
-  int64_t length = 1;
-  bool hasChunk = llvm::StringRef(text).contains(':');
-  bool good = (name == "step" || name == "quadratic" || name == "scan")
-                  ? !hasChunk
-                  : name == "chunkwise" &&
-                        (!hasChunk || !chunk.getAsInteger(10, length));
-  if (good && length >= 1 && length <= 1024)
-    return "";
-  return "expects step, quadratic, scan or chunkwise[:C] with C in 1..1024, "
-         "but got "
-         "'" +
-         text + "'";
+  return parseForcedForm(text)
+             ? ""
+             : "expects " + listForcedForms() + ", but got '" + text + "'";
 }
 
 std::string listTargets() {
@@ -438,7 +428,7 @@ std::string parse(const Arguments &a, CompileOptions &options) {
              "host";
   options.pipeline.products = *findProducts(a.products);
   options.pipeline.libraryProducts = a.dense == "library";
-  options.pipeline.forceForm = a.forceForm;
+  options.pipeline.forceForm = parseForcedForm(a.forceForm);
   options.pipeline.optimised = !a.noOptimise;
   if (a.noOptimise && llvm::none_of(options.targets, [](const Target *target) {
         return target->device == tile::Device::Host;

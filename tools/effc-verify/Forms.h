@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_VERIFY_FORMS_H
 #define EFFC_TOOLS_EFFC_VERIFY_FORMS_H
 
+#include "compiler/Pipelines.h"
 #include "compiler/Reference.h"
 
 #include <cstdint>
@@ -11,16 +12,25 @@ namespace effc::verify {
 struct FormCase {
   const char *name;
   ReferenceForm form;
-  int64_t chunk;     // of chunkwise
-  const char *force; // as --force-form spells it
+  int64_t chunk; // of chunkwise
+  ForcedForm force;
 };
 
-inline constexpr FormCase kForms[] = {
-    {"step", ReferenceForm::Step, 0, "step"},
-    {"chunkwise of 7", ReferenceForm::Chunkwise, 7, "chunkwise:7"},
-    {"chunkwise of 16", ReferenceForm::Chunkwise, 16, "chunkwise:16"},
-    {"chunkwise of 64", ReferenceForm::Chunkwise, 64, "chunkwise:64"},
-    {"quadratic", ReferenceForm::Quadratic, 0, "quadratic"},
+inline const FormCase kForms[] = {
+    {"step", ReferenceForm::Step, 0, {seq::FormKind::Step}},
+    {"chunkwise of 7",
+     ReferenceForm::Chunkwise,
+     7,
+     {seq::FormKind::Chunkwise, 7}},
+    {"chunkwise of 16",
+     ReferenceForm::Chunkwise,
+     16,
+     {seq::FormKind::Chunkwise, 16}},
+    {"chunkwise of 64",
+     ReferenceForm::Chunkwise,
+     64,
+     {seq::FormKind::Chunkwise, 64}},
+    {"quadratic", ReferenceForm::Quadratic, 0, {seq::FormKind::Quadratic}},
 };
 
 } // namespace effc::verify

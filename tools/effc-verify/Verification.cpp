@@ -192,7 +192,7 @@ void Verification::readTargetOptions() {
   narrowStates = narrowMatrices || (narrowKeys && !runsOnHost);
   bitStable = optionsKnown && !narrowStates &&
               (runsOnHost ? pipeline.bitStable : pipeline.bitStableOnGpu) &&
-              (pipeline.forceForm.empty() || pipeline.forceForm == "step");
+              (!pipeline.forceForm || pipeline.forceForm->isStep());
   findRoundingLoss();
 }
 

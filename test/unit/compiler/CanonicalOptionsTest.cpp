@@ -90,6 +90,8 @@ TEST(CanonicalOptions, WhatIsNotKnownIsNamed) {
             Texts{"option '--prefill-rows' cannot be '16,x'"});
   EXPECT_EQ(roundTrip({"--allow=a,,b"}),
             Texts{"option '--allow' cannot be 'a,,b'"});
+  EXPECT_EQ(roundTrip({"--force-form=chunkwise:0"}),
+            Texts{"option '--force-form' cannot be 'chunkwise:0'"});
   EXPECT_EQ(roundTrip({"--max-batch=0"}),
             Texts{"option '--max-batch' cannot be '0'"});
   EXPECT_EQ(roundTrip({"--max-context=0"}),

@@ -78,7 +78,7 @@ TEST_P(ChunkLengths, AgreeWithTheDefinition) {
           column < kNumbers ? element(random) : gateOf(row, column - kNumbers));
   int64_t chunk = GetParam();
   PipelineOptions options;
-  options.forceForm = "chunkwise:" + std::to_string(chunk);
+  options.forceForm = {seq::FormKind::Chunkwise, chunk};
   options.prefillRows = {3 * chunk};
   options.decodeRows = {1};
   options.bitStable = false;
@@ -118,7 +118,7 @@ TEST(ChunkOverflow, LeavesTheTokensBeforeAlone) {
     weights["table"].push_back(element(random));
   weights["decay"] = {40, -0.5f};
   PipelineOptions options;
-  options.forceForm = "chunkwise:24";
+  options.forceForm = {seq::FormKind::Chunkwise, 24};
   options.prefillRows = {24};
   options.decodeRows = {1};
   options.bitStable = false;

@@ -184,7 +184,7 @@ protected:
     PipelineOptions options;
     options.prefillRows = {mixer.entry};
     options.decodeRows = {1};
-    options.forceForm = "chunkwise:16";
+    options.forceForm = {seq::FormKind::Chunkwise, 16};
     options.bitStableOnGpu = GetParam().bitStable;
     options.products = GetParam().products;
     // A convolution by itself would round what it hands on.

@@ -127,10 +127,15 @@ PipelineOptions effc::test::optionsFor(std::string form, StateStorage storage) {
   PipelineOptions options;
   options.prefillRows = {96};
   options.decodeRows = {8};
-  options.forceForm = form;
+  if (!form.empty())
+    options.forceForm = parseForcedForm(form).value();
   options.bitStable = form.empty();
   options.stateStorage = storage;
   return options;
+}
+
+static bool forces(const Variant &variant, seq::FormKind kind) {
+  return variant.options.forceForm && variant.options.forceForm->kind == kind;
 }
 
 namespace {
@@ -145,7 +150,7 @@ struct Trial {
     EXPECT_EQ(model.getErrors(), "");
     EXPECT_FALSE(mixer.hasTiles && model.isSimpler());
     // Whole sequences would be the time loop again.
-    EXPECT_TRUE(model.isCut() || variant.options.forceForm != "scan");
+    EXPECT_TRUE(model.isCut() || !forces(variant, seq::FormKind::Scan));
     if (variant.handedOn && !CaseExport::isAsked())
       EXPECT_EQ(model.hasNarrowTokens(), mixer.toleratesRounding);
   }
@@ -184,7 +189,7 @@ static bool fits(const LinearCase &mixer, const Variant &variant,
                  const Extents &extents) {
   constexpr int64_t kMostKeyChannels = 256, kMostBesideSystem = 16,
                     kSmallBlock = 170000;
-  if (!testTarget().simulated || variant.options.forceForm != "quadratic" ||
+  if (!testTarget().simulated || !forces(variant, seq::FormKind::Quadratic) ||
       extents.K <= kMostBesideSystem)
     return true;
   bool corrects = hasStructure(mixer, [](seq::LinearAttr linear) {

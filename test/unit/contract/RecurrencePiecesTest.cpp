@@ -91,7 +91,7 @@ protected:
     PipelineOptions options;
     options.prefillRows = {kEntry};
     options.decodeRows = {1};
-    options.forceForm = "chunkwise:16";
+    options.forceForm = {seq::FormKind::Chunkwise, 16};
     bool isCut = false;
     PlanRunner runner(model, options, kSlots, [&](ModuleOp module) {
       for (auto kernel : module.getOps<tile::KernelOp>())

@@ -103,7 +103,7 @@ protected:
     PipelineOptions options;
     options.prefillRows = {kEntry};
     options.decodeRows = {1};
-    options.forceForm = "chunkwise:16";
+    options.forceForm = {seq::FormKind::Chunkwise, 16};
     bool hasMatrices = false;
     PlanRunner runner(model, options, kSlots, [&](ModuleOp module) {
       // A product with a matrix of K x K.

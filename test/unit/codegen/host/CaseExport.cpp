@@ -341,9 +341,9 @@ llvm::json::Array CaseExport::compileOptions() const {
   llvm::json::Array arguments{
       "--prefill-rows", list(options.prefillRows), "--max-batch",
       std::to_string(*llvm::max_element(options.decodeRows))};
-  if (!options.forceForm.empty()) {
+  if (options.forceForm) {
     arguments.push_back("--force-form");
-    arguments.push_back(options.forceForm);
+    arguments.push_back(spell(*options.forceForm));
   }
   arguments.push_back("--products");
   arguments.push_back(nameOf(options.products));

@@ -253,7 +253,7 @@ PipelineOptions optionsFor(const Form &form) {
   PipelineOptions options;
   options.prefillRows = {9 * form.chunk};
   options.decodeRows = {8};
-  options.forceForm = form.name;
+  options.forceForm = parseForcedForm(form.name).value();
   return options;
 }
 
