@@ -34,7 +34,7 @@ static bool runsBesideProducts(Operation &op) {
       return isa<scf::YieldOp>(inner) || runsBesideProducts(inner);
     });
   auto isTile = [](Value value) { return isa<TileType>(value.getType()); };
-  return isa<FetchOp, FetchBoxOp, CommitOp>(op) ||
+  return op.hasTrait<StartsCopy>() || isa<CommitOp>(op) ||
          (isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
           llvm::none_of(op.getOperands(), isTile) &&
           llvm::none_of(op.getResults(), isTile));

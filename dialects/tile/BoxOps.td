@@ -6,7 +6,8 @@
 #ifndef EFFC_DIALECTS_TILE_BOXOPS_TD
 #define EFFC_DIALECTS_TILE_BOXOPS_TD
 
-def Tile_FetchBoxOp : Tile_Op<"fetch_box", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_FetchBoxOp : Tile_Op<"fetch_box", [Tile_StartsCopy,
+    MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Starts copying a whole box of a view to a slot of a ring";
   let description = [{
     Scheduled level only. As `tile.fetch`, by one thread for all: it tells the slot's

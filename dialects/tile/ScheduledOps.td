@@ -68,7 +68,7 @@ def Tile_RingOp : Tile_Op<"ring", [MemoryEffects<[MemAlloc]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_FetchOp : Tile_Op<"fetch", [AttrSizedOperandSegments,
+def Tile_FetchOp : Tile_Op<"fetch", [AttrSizedOperandSegments, Tile_StartsCopy,
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "Starts copying a box of a view to a slot of a ring";
   let description = [{

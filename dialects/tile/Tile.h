@@ -40,6 +40,10 @@ bool isBitStable(mlir::Operation *op);
 /// Whether the schedule of the kernel that an op is, or is in, does not say yet
 /// where in shared memory anything lies. Ops outside of kernels must.
 bool arePlacesOpen(mlir::Operation *op);
+
+/// Of ops that begin a copy to a slot of a ring.
+template <typename ConcreteType>
+class StartsCopy : public mlir::OpTrait::TraitBase<ConcreteType, StartsCopy> {};
 } // namespace effc::tile
 #define GET_OP_CLASSES
 #include "dialects/tile/TileOps.h.inc"

@@ -7,6 +7,11 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+// Begins a copy from a view to a slot of a ring; an op behind it awaits the copy.
+def Tile_StartsCopy : NativeOpTrait<"StartsCopy"> {
+  let cppNamespace = "::effc::tile";
+}
+
 class Tile_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tile_Dialect, mnemonic, traits>;
 

@@ -91,7 +91,7 @@ SmallVector<MemoryAccess> effc::accessesOf(Operation *op) {
   if (isa<AwaitOp, AwaitBoxOp>(op))
     return accesses; // of what was copied
   for (Value operand : op->getOperands()) {
-    shared(operand, /*writes=*/isa<FetchOp, FetchBoxOp>(op));
+    shared(operand, /*writes=*/op->hasTrait<StartsCopy>());
     if (isa<ViewType>(operand.getType()))
       view(operand, isa<StoreOp>(op));
   }
