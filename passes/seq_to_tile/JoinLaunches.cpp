@@ -1,4 +1,4 @@
-// Products of one row that read the same numbers -> one launch.
+// Products of a step that read the same rows -> one launch.
 //
 //   plan.launch @linear_4(%x, %wq, %q) items <rows, tile = 1, times = 256> note "mixer.q"
 //   plan.launch @linear_5(%x, %wv, %v) items <rows, tile = 1, times = 512> note "mixer.v"
@@ -8,9 +8,9 @@
 // whose items below 256 do what those of @linear_4 did, and the others what those of
 // @linear_5 did.
 //
-// A launch of a single row ends before the memory is busy, and the next one waits for
-// it: a projection of a step takes some microseconds, of which the bytes of its weights
-// are a part.
+// A launch of few rows ends before the memory is busy, and the next one waits for it: a
+// projection of a step takes some microseconds, of which the bytes of its weights are a
+// part.
 #include "passes/seq_to_tile/Passes.h"
 
 #include "dialects/plan/Plan.h"
@@ -40,6 +40,21 @@ Value memoryOf(Value operand) {
   while (auto offset = operand.getDefiningOp<plan::OffsetOp>())
     operand = offset.getBase();
   return operand;
+}
+
+/// Whether a call always has it, by a kernel of the plan.
+bool canJoin(plan::LaunchOp launch) {
+  return !launch.getOnlyFor() && !launch.getProduct();
+}
+
+/// Whether both have items for the same tiles, of rows or of segments. One tile has all
+/// rows of an entry where it is as large.
+bool haveSameTiles(plan::LaunchOp first, plan::LaunchOp other) {
+  tile::ItemsAttr a = first.getItems(), b = other.getItems();
+  int64_t rows = first->getParentOfType<plan::EntryOp>().getRows();
+  return a.getCount() == b.getCount() &&
+         (a.getTile() == b.getTile() ||
+          std::min(a.getTile(), b.getTile()) >= rows);
 }
 
 /// What launches read and write.
@@ -72,11 +87,12 @@ public:
 private:
   void join(plan::EntryOp entry);
   SmallVector<plan::LaunchOp> groupOf(plan::LaunchOp first);
-  bool canJoin(plan::LaunchOp launch);
-  bool readSameRow(plan::LaunchOp first, plan::LaunchOp other);
+  bool readSameRows(plan::LaunchOp first, plan::LaunchOp other);
+  bool belongTogether(plan::LaunchOp first, plan::LaunchOp other);
   void replace(ArrayRef<plan::LaunchOp> group);
   tile::KernelOp joinedKernel(ArrayRef<plan::LaunchOp> group);
-  void addPart(tile::KernelOp joined, tile::KernelOp part, int64_t firstItem);
+  void addPart(tile::KernelOp joined, tile::KernelOp part, int64_t firstNumber,
+               bool oneTile);
   tile::KernelOp kernelOf(plan::LaunchOp launch) {
     return symbols.lookup<tile::KernelOp>(launch.getKernel());
   }
@@ -89,22 +105,23 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   OpBuilder builder;
-  std::map<std::vector<std::string>, tile::KernelOp> known; // by their parts
+  /// By whether one tile has all rows, and by their parts.
+  std::map<std::pair<bool, std::vector<std::string>>, tile::KernelOp> known;
 };
 
 } // namespace
 
 void LaunchJoining::run() {
   for (auto entry : module.getOps<plan::EntryOp>())
-    if (entry.getKind() == plan::EntryKind::Decode && entry.getRows() == 1)
+    if (entry.getKind() == plan::EntryKind::Decode)
       join(entry);
   // Parts that no launch has any more.
   llvm::SmallPtrSet<Operation *, 32> launched;
   module.walk([&](plan::LaunchOp launch) {
     launched.insert(symbols.lookup(launch.getKernel()));
   });
-  for (const auto &[names, joined] : known)
-    for (const std::string &name : names)
+  for (const auto &[key, joined] : known)
+    for (const std::string &name : key.second)
       if (Operation *part = symbols.lookup(name);
           part && !launched.contains(part))
         symbols.erase(part);
@@ -123,30 +140,24 @@ void LaunchJoining::join(plan::EntryOp entry) {
   }
 }
 
-// Warps that multiply and add: their items are as short as many, and need no memory
-// of the block but for sums.
-bool LaunchJoining::canJoin(plan::LaunchOp launch) {
-  tile::KernelOp kernel = kernelOf(launch);
-  tile::ItemsAttr items = launch.getItems();
-  if (items.getCount() != tile::Count::Rows || items.getTile() != 1 ||
-      launch.getOnlyFor() || launch.getProduct() || !kernel.getStreamed())
-    return false;
-  WalkResult found = kernel.walk([](Operation *op) {
-    return isa<tile::DotOp, tile::PipelineOp, tile::SegmentOp>(op)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return !found.wasInterrupted();
-}
-
-// Whether some row that a launch before has left is read by both.
-bool LaunchJoining::readSameRow(plan::LaunchOp first, plan::LaunchOp other) {
+// Whether rows that a launch before has left are read by both.
+bool LaunchJoining::readSameRows(plan::LaunchOp first, plan::LaunchOp other) {
   Accesses a = accessesOf(first), b = accessesOf(other);
   return llvm::any_of(a.read, [&](Value memory) {
     return memory.getDefiningOp<plan::ArenaOp>() &&
            !a.written.contains(memory) && b.read.contains(memory) &&
            !b.written.contains(memory);
   });
+}
+
+// Products that read the same rows, or what one kernel does with different ones.
+bool LaunchJoining::belongTogether(plan::LaunchOp first, plan::LaunchOp other) {
+  if (!haveSameTiles(first, other))
+    return false;
+  if (first.getKernel() == other.getKernel())
+    return true;
+  return kernelOf(first).getStreamed() && kernelOf(other).getStreamed() &&
+         readSameRows(first, other);
 }
 
 // What stands between is done after the group, where it could be done before as well.
@@ -158,7 +169,7 @@ SmallVector<plan::LaunchOp> LaunchJoining::groupOf(plan::LaunchOp first) {
     if (!launch)
       continue;
     Accesses own = accessesOf(launch);
-    if (canJoin(launch) && readSameRow(first, launch) &&
+    if (canJoin(launch) && belongTogether(first, launch) &&
         own.areIndependentOf(ofGroup) && own.areIndependentOf(between)) {
       group.push_back(launch);
       ofGroup.add(launch, kernelOf(launch));
@@ -213,20 +224,31 @@ void LaunchJoining::replace(ArrayRef<plan::LaunchOp> group) {
       operands, kernel.getItemsAttr(), builder.getStringAttr(joinNotes(group)),
       flops ? builder.getI64IntegerAttr(flops) : IntegerAttr(),
       plan::CallResultAttr(), plan::ProductAttr());
+  StringRef name = first.getKernel();
+  bool isOneKernel = llvm::all_of(
+      group, [&](plan::LaunchOp launch) { return launch.getKernel() == name; });
   emitRemark(joined.getLoc())
-      << "one launch of " << group.size() << " products, which read one row";
+      << "one launch of " << group.size()
+      << (isOneKernel ? " by one kernel"
+                      : " products, which read the same rows");
   for (plan::LaunchOp launch : group)
     launch.erase();
 }
 
 tile::KernelOp LaunchJoining::joinedKernel(ArrayRef<plan::LaunchOp> group) {
   std::vector<std::string> names;
-  for (plan::LaunchOp launch : group)
+  plan::LaunchOp firstLaunch = group.front();
+  int64_t tile = 0,
+          rows = firstLaunch->getParentOfType<plan::EntryOp>().getRows();
+  for (plan::LaunchOp launch : group) {
     names.push_back(launch.getKernel().str());
-  tile::KernelOp &joined = known[names];
+    tile = std::max(tile, launch.getItems().getTile());
+  }
+  bool oneTile = tile >= rows;
+  tile::KernelOp &joined = known[{oneTile, names}];
   if (joined)
     return joined;
-  tile::KernelOp first = kernelOf(group.front());
+  tile::KernelOp first = kernelOf(firstLaunch);
   SmallVector<int64_t> writes, streamed, aligned;
   int64_t times = 0, operands = 0;
   for (plan::LaunchOp launch : group) {
@@ -245,48 +267,58 @@ tile::KernelOp LaunchJoining::joinedKernel(ArrayRef<plan::LaunchOp> group) {
   builder.setInsertionPointAfter(first);
   joined = tile::KernelOp::create(
       builder, first.getLoc(), builder.getStringAttr(names.front() + "_joined"),
-      tile::ItemsAttr::get(module.getContext(), tile::Count::Rows, 1, times),
+      tile::ItemsAttr::get(module.getContext(),
+                           firstLaunch.getItems().getCount(), tile, times),
       builder.getDenseI64ArrayAttr(writes),
-      builder.getDenseI64ArrayAttr(streamed),
+      streamed.empty() ? DenseI64ArrayAttr()
+                       : builder.getDenseI64ArrayAttr(streamed),
       aligned.empty() ? DenseI64ArrayAttr()
                       : builder.getDenseI64ArrayAttr(aligned),
       tile::ScheduleAttr());
   Block *body = builder.createBlock(&joined.getBody());
   body->addArgument(builder.getIndexType(), first.getLoc());
-  int64_t firstItem = 0;
+  int64_t firstNumber = 0;
   for (plan::LaunchOp launch : group) {
-    addPart(joined, kernelOf(launch), firstItem);
-    firstItem += launch.getItems().getTimes();
+    addPart(joined, kernelOf(launch), firstNumber, oneTile);
+    firstNumber += launch.getItems().getTimes();
   }
   symbols.insert(joined); // under a name of its own
   return joined;
 }
 
-// By loops of one turn or none, which the kernel level has.
+// By loops of one turn or none, which the kernel level has. A tile's items are those of
+// the parts, one part behind another; `firstNumber` is the part's first of them.
 void LaunchJoining::addPart(tile::KernelOp joined, tile::KernelOp part,
-                            int64_t firstItem) {
+                            int64_t firstNumber, bool oneTile) {
   Block &body = joined.getBody().front();
   Location loc = part.getLoc();
   builder.setInsertionPointToEnd(&body);
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
+  int64_t times = part.getItems().getTimes();
+  Value number = joined.getItem(), all = index(joined.getItems().getTimes());
+  if (!oneTile)
+    number = arith::RemUIOp::create(builder, loc, number, all);
   auto compare = [&](arith::CmpIPredicate predicate, int64_t bound) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, joined.getItem(),
-                                 index(bound));
+    return arith::CmpIOp::create(builder, loc, predicate, number, index(bound));
   };
   Value isOfPart = arith::AndIOp::create(
-      builder, loc, compare(arith::CmpIPredicate::sge, firstItem),
-      compare(arith::CmpIPredicate::slt,
-              firstItem + part.getItems().getTimes()));
+      builder, loc, compare(arith::CmpIPredicate::sge, firstNumber),
+      compare(arith::CmpIPredicate::slt, firstNumber + times));
   Value turns =
       arith::SelectOp::create(builder, loc, isOfPart, index(1), index(0));
   auto loop = scf::ForOp::create(builder, loc, index(0), turns, index(1));
   builder.setInsertionPointToStart(loop.getBody());
   IRMapping mapping;
-  mapping.map(part.getItem(),
-              Value(arith::SubIOp::create(builder, loc, joined.getItem(),
-                                          index(firstItem))));
+  Value item = arith::SubIOp::create(builder, loc, number, index(firstNumber));
+  if (!oneTile) {
+    Value tile = arith::DivUIOp::create(builder, loc, joined.getItem(), all);
+    item = arith::AddIOp::create(
+        builder, loc, arith::MulIOp::create(builder, loc, tile, index(times)),
+        item);
+  }
+  mapping.map(part.getItem(), item);
   for (BlockArgument argument : part.getOperandArguments())
     mapping.map(argument, body.addArgument(argument.getType(), loc));
   for (Operation &op : part.getBody().front())

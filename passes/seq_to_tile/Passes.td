@@ -38,19 +38,20 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
 }
 
 def JoinLaunchesPass : Pass<"tile-join-launches", "::mlir::ModuleOp"> {
-  let summary = "Launch products that read one row together";
+  let summary = "Launch together what a step computes of the same rows";
   let description = [{
-    On a GPU a step of a single sequence is many short launches, each of which waits for
-    the one before it. Launches of such an entry become one where their kernels multiply
-    a row with weights without products of tiles, read a buffer in common, and neither
-    read nor write what another of them, or a launch between them, writes. The joined
-    kernel has the items of all its parts, one part behind another, and an item does what
-    it did before, so that no bit changes. Each joined launch is a remark.
+    On a GPU a step is many short launches, each of which waits for the one before it.
+    Launches of a decode entry become one where they are products of weights with the
+    same rows, or have one kernel for different operands, as convolutions and norms of
+    queries and keys do. None of them may read or write what another, or a launch between
+    them, writes. The joined kernel has the items of all its parts, those of a tile of
+    rows one part behind another, and an item does what it did before, so that no bit
+    changes. Each joined launch is a remark.
 
     Needs: plans and kernels that have no schedule yet (`convert-seq-to-tile`). A module
     for the host stays as it is.
     Keeps: what every buffer holds after the entry.
-    Not done: entries of several rows, whose products wait in shared memory, and mixers.
+    Not done: entries for prompts, whose launches fill the cores.
 
     Example: test/passes/seq_to_tile/join-launches.mlir
   }];

@@ -1,13 +1,15 @@
 // RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile --tile-join-launches 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --input-file %t.remarks --check-prefix=REMARK
-// RUN: sed 's/rows = 1>/rows = 2>/; s/decode_1/decode_2/' %s | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-join-launches 2> /dev/null \
+// RUN: sed 's/rows = 1>/rows = 100>/; s/decode_1/decode_100/' %s | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-join-launches 2> /dev/null \
 // RUN:   | FileCheck %s --check-prefix=ROWS
+// RUN: sed 's/kind = decode, rows = 1>/kind = prefill, rows = 16>/' %s | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-join-launches 2> /dev/null \
+// RUN:   | FileCheck %s --check-prefix=PROMPT
 // RUN: sed 's/#tile.target<nvptx.*/#tile.target<host, bit_stable = true,/; /core = </d; s/vector = 32, registers = 255/vector = 8, registers = 16/; s/, cores = 108//' %s \
 // RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-join-launches 2> /dev/null | FileCheck %s --check-prefix=HOST
 
 // Queries, keys and values read the embedded row: 70, 48 and 6 outputs, of which an item
 // has one for each warp. What reads the queries comes after them, and so does what is
-// computed of both keys and values. Entries of several rows and the host's stay.
+// computed of both keys and values. Entries of prompts and the host's stay.
 
 // CHECK: plan.entry @decode_1
 // CHECK: plan.launch @linear_[[Q:[0-9]+]]_joined(%[[X:[a-z0-9]+]], %[[WQ:[a-z0-9]+]], %[[QS:[a-z0-9]+]], %[[X]], %{{[a-z0-9]+}}, %[[KS:[a-z0-9]+]], %[[X]], %{{[a-z0-9]+}}, %[[VS:[a-z0-9]+]])
@@ -18,8 +20,15 @@
 // CHECK-SAME: items(#tile.items<rows, tile = 1, times = [[ALL]]>) writes(2, 5, 8) streamed(1, 4, 7)
 // CHECK-COUNT-3: arith.subi %[[ITEM]],
 // CHECK-NOT: tile.kernel @linear_[[Q]](
-// REMARK: one launch of 3 products, which read one row
-// ROWS-NOT: _joined
+// REMARK: one launch of 3 products, which read the same rows
+
+// Of 100 rows there are two tiles, and each has the items of all parts.
+// ROWS: plan.launch @linear_{{[0-9]+}}_joined({{.*}} items <rows, tile = 64, times = 4> note "m.q+k+v.low"
+// ROWS: tile.kernel @linear_{{[0-9]+}}_joined(%[[ITEM:[a-z0-9]+]],
+// ROWS: %[[NUMBER:[a-z0-9]+]] = arith.remui %[[ITEM]],
+// ROWS: arith.subi %[[NUMBER]],
+// ROWS: arith.divui %[[ITEM]],
+// PROMPT-NOT: _joined
 // HOST-NOT: _joined
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
