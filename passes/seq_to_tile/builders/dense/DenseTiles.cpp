@@ -121,21 +121,30 @@ static int64_t outputsOfItem(const CallContext &call, const DenseShape &shape,
   return fillsCores ? most : most / 2;
 }
 
+// Rows one by one: as many outputs as fill a step, but one alone where cores would have
+// no item. A head's are many, or as few as those of which it chooses. Longer steps for those few were tried: they take more threads, of which a
+// launch that is joined with others then has more for each of its items.
+static DenseTile tileOfRows(const CallContext &call, const DenseShape &shape,
+                            int64_t step) {
+  int64_t rows = call.entry.getRows(), elements = kRowElements / rows;
+  int64_t outputs = std::min<int64_t>(
+      shape.outputs,
+      std::max<int64_t>(llvm::bit_floor<uint64_t>(elements / step), 1));
+  bool leavesCores =
+      call.lead == tile::Count::Rows &&
+      shape.parts * int64_t(llvm::divideCeil(shape.outputs, outputs)) <
+          call.cores();
+  return {rows, leavesCores ? 1 : outputs, step};
+}
+
 // On the host few outputs per item keep its weights close to the core while
 // rows pass by, four at a time; with no more rows than that nothing passes, and
 // longer items cost less.
 DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   DenseShape shape = DenseShape::of(op);
   int64_t outputs = shape.outputs, rows = rowTile(call);
-  if (int64_t step = stepOfRows(op, call, shape.inner)) {
-    int64_t count = call.entry.getRows();
-    int64_t elements = kRowElements / count;
-    return {count,
-            std::min<int64_t>(
-                outputs, std::max<int64_t>(
-                             llvm::bit_floor<uint64_t>(elements / step), 1)),
-            step};
-  }
+  if (int64_t step = stepOfRows(op, call, shape.inner))
+    return tileOfRows(call, shape, step);
   if (call.isInPanels(op->getOperand(1)))
     return {rows,
             std::min<int64_t>(llvm::alignTo(outputs, storage::kPanelRows),
