@@ -119,8 +119,10 @@ static void addTile(OpPassManager &passes, const PhaseTarget &target) {
   ConvertSeqToTilePassOptions kernels;
   kernels.libraryProducts = target.hasLibrary;
   passes.addPass(createConvertSeqToTilePass(kernels));
-  if (target.isGpu)
+  if (target.isGpu) {
+    passes.addPass(createChainLaunchesPass());
     passes.addPass(createJoinLaunchesPass());
+  }
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   if (target.isGpu)

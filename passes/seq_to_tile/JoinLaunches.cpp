@@ -11,6 +11,7 @@
 // A launch of few rows ends before the memory is busy, and the next one waits for it: a
 // projection of a step takes some microseconds, of which the bytes of its weights are a
 // part.
+#include "passes/seq_to_tile/LaunchOrder.h"
 #include "passes/seq_to_tile/Passes.h"
 
 #include "dialects/plan/Plan.h"
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <map>
@@ -35,18 +35,6 @@ namespace effc {
 
 namespace {
 
-/// The memory that a launch's operand is a part of.
-Value memoryOf(Value operand) {
-  while (auto offset = operand.getDefiningOp<plan::OffsetOp>())
-    operand = offset.getBase();
-  return operand;
-}
-
-/// Whether a call always has it, by a kernel of the plan.
-bool canJoin(plan::LaunchOp launch) {
-  return !launch.getOnlyFor() && !launch.getProduct();
-}
-
 /// Whether both have items for the same tiles, of rows or of segments. One tile has all
 /// rows of an entry where it is as large.
 bool haveSameTiles(plan::LaunchOp first, plan::LaunchOp other) {
@@ -56,26 +44,6 @@ bool haveSameTiles(plan::LaunchOp first, plan::LaunchOp other) {
          (a.getTile() == b.getTile() ||
           std::min(a.getTile(), b.getTile()) >= rows);
 }
-
-/// What launches read and write.
-struct Accesses {
-  llvm::DenseSet<Value> read, written;
-
-  void add(plan::LaunchOp launch, tile::KernelOp kernel) {
-    for (Value operand : launch.getOperands())
-      read.insert(memoryOf(operand));
-    for (int64_t index : kernel.getWrites())
-      written.insert(memoryOf(launch.getOperands()[index]));
-  }
-  /// Whether these and `other` may be done in either order, or at once.
-  bool areIndependentOf(const Accesses &other) const {
-    auto meet = [](const llvm::DenseSet<Value> &a,
-                   const llvm::DenseSet<Value> &b) {
-      return llvm::any_of(a, [&](Value memory) { return b.contains(memory); });
-    };
-    return !meet(written, other.read) && !meet(read, other.written);
-  }
-};
 
 class LaunchJoining {
 public:
@@ -96,10 +64,8 @@ private:
   tile::KernelOp kernelOf(plan::LaunchOp launch) {
     return symbols.lookup<tile::KernelOp>(launch.getKernel());
   }
-  Accesses accessesOf(plan::LaunchOp launch) {
-    Accesses accesses;
-    accesses.add(launch, kernelOf(launch));
-    return accesses;
+  LaunchAccesses accessesOf(plan::LaunchOp launch) {
+    return LaunchAccesses(launch, kernelOf(launch));
   }
 
   ModuleOp module;
@@ -130,7 +96,7 @@ void LaunchJoining::run() {
 void LaunchJoining::join(plan::EntryOp entry) {
   llvm::SmallPtrSet<Operation *, 16> done;
   for (auto first : llvm::to_vector(entry.getBody().getOps<plan::LaunchOp>())) {
-    if (done.contains(first) || !canJoin(first))
+    if (done.contains(first) || !isAlwaysLaunched(first))
       continue;
     SmallVector<plan::LaunchOp> group = groupOf(first);
     if (group.size() < 2)
@@ -142,7 +108,7 @@ void LaunchJoining::join(plan::EntryOp entry) {
 
 // Whether rows that a launch before has left are read by both.
 bool LaunchJoining::readSameRows(plan::LaunchOp first, plan::LaunchOp other) {
-  Accesses a = accessesOf(first), b = accessesOf(other);
+  LaunchAccesses a = accessesOf(first), b = accessesOf(other);
   return llvm::any_of(a.read, [&](Value memory) {
     return memory.getDefiningOp<plan::ArenaOp>() &&
            !a.written.contains(memory) && b.read.contains(memory) &&
@@ -163,13 +129,13 @@ bool LaunchJoining::belongTogether(plan::LaunchOp first, plan::LaunchOp other) {
 // What stands between is done after the group, where it could be done before as well.
 SmallVector<plan::LaunchOp> LaunchJoining::groupOf(plan::LaunchOp first) {
   SmallVector<plan::LaunchOp> group = {first};
-  Accesses ofGroup = accessesOf(first), between;
+  LaunchAccesses ofGroup = accessesOf(first), between;
   for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
     auto launch = dyn_cast<plan::LaunchOp>(op);
     if (!launch)
       continue;
-    Accesses own = accessesOf(launch);
-    if (canJoin(launch) && belongTogether(first, launch) &&
+    LaunchAccesses own = accessesOf(launch);
+    if (isAlwaysLaunched(launch) && belongTogether(first, launch) &&
         own.areIndependentOf(ofGroup) && own.areIndependentOf(between)) {
       group.push_back(launch);
       ofGroup.add(launch, kernelOf(launch));
@@ -178,34 +144,6 @@ SmallVector<plan::LaunchOp> LaunchJoining::groupOf(plan::LaunchOp first) {
     }
   }
   return group;
-}
-
-/// "layers.0.q" and "layers.0.gk.low" -> "layers.0.q+gk.low".
-static std::string joinNotes(ArrayRef<plan::LaunchOp> group) {
-  plan::LaunchOp first = group.front();
-  std::string all = first.getNote().str();
-  size_t common = all.rfind('.') + 1;
-  for (plan::LaunchOp launch : group.drop_front())
-    while (launch.getNote().substr(0, common) !=
-           StringRef(all).substr(0, common))
-      common = common < 2 ? 0 : all.rfind('.', common - 2) + 1;
-  for (plan::LaunchOp launch : group.drop_front())
-    all += "+" + launch.getNote().substr(common).str();
-  return all;
-}
-
-/// Moves what gives a launch's operands in front of `place`.
-static void moveOperands(plan::LaunchOp launch, Operation *place) {
-  for (Value operand : launch.getOperands()) {
-    SmallVector<Operation *> definitions;
-    for (Operation *op = operand.getDefiningOp(); op;
-         op = op->getNumOperands() ? op->getOperand(0).getDefiningOp()
-                                   : nullptr)
-      definitions.push_back(op);
-    for (Operation *op : llvm::reverse(definitions))
-      if (!op->isBeforeInBlock(place))
-        op->moveBefore(place);
-  }
 }
 
 void LaunchJoining::replace(ArrayRef<plan::LaunchOp> group) {

@@ -37,6 +37,27 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
            "marked, so that a device may have a library do them">];
 }
 
+def ChainLaunchesPass : Pass<"tile-chain-launches", "::mlir::ModuleOp"> {
+  let summary = "Launch together what hands on an item's results to the same item";
+  let description = [{
+    On a GPU a step is many short launches, each of which waits for the one before it. Two
+    launches of a decode entry become one where the second alone reads what the first
+    writes, both have the same items, and an item of the second loads exactly what the
+    same item of the first has stored, as the two products of a gated layer do. What is
+    handed on stays in registers, rounded to what it was in memory, so that no bit changes.
+    Each such launch is a remark.
+
+    Needs: plans and kernels that have no schedule yet (`convert-seq-to-tile`). A module
+    for the host stays as it is.
+    Keeps: what every other buffer holds after the entry.
+    Not done: loads within limits, and entries for prompts, where both products' sums
+    would take the registers of a second block.
+
+    Example: test/passes/seq_to_tile/chain-launches.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def JoinLaunchesPass : Pass<"tile-join-launches", "::mlir::ModuleOp"> {
   let summary = "Launch together what a step computes of the same rows";
   let description = [{

@@ -1,6 +1,7 @@
-// Launches of a step that are joined give what those of a prompt give, which are
-// not: the same numbers, and where bits are stable the same bits. Convolutions,
-// norms and products are joined, of one tile of rows and of several.
+// Launches of a step that are joined or chained give what those of a prompt give,
+// which are not: the same numbers, and where bits are stable the same bits.
+// Convolutions, norms and products are joined, of one tile of rows and of several; the
+// two products of a gated layer are chained.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -16,16 +17,20 @@ using namespace effc::test;
 namespace {
 
 /// Rows of a call for prompts, sequences of the largest step, channels of a row, and the outputs of the
-/// products: two of one size, which are convolved and normed by one kernel each,
-/// and two of other sizes.
+/// products: two of one size, which are convolved and normed by one kernel each, two
+/// of a gated layer, and two of other sizes. Two norms behind one another are by one
+/// kernel as well.
 constexpr int64_t kPrompts = 128, kSequences = 100, kChannels = 192,
-                  kAlike = 88, kWide = 152, kFew = 6, kTaps = 4, kTokens = 31;
+                  kAlike = 88, kWide = 152, kGated = 80, kFew = 6, kTaps = 4,
+                  kTokens = 31;
 
 const char kModel[] = R"mlir(
 seq.weight @table source("table") : tensor<31x192xf32>
 seq.weight @wq source("wq") : tensor<88x192xTYPE>
 seq.weight @wk source("wk") : tensor<88x192xTYPE>
 seq.weight @wv source("wv") : tensor<152x192xTYPE>
+seq.weight @wu source("wu") : tensor<80x192xTYPE>
+seq.weight @wg source("wg") : tensor<80x192xTYPE>
 seq.weight @wb source("wb") : tensor<6x192xTYPE>
 seq.weight @wo source("wo") : tensor<6x88xTYPE>
 seq.weight @taps_q source("taps_q") : tensor<4x88xf32>
@@ -34,11 +39,13 @@ seq.weight @norm source("norm") : tensor<88xf32>
 func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
     %tq: tensor<3x88xf32> {seq.state_name = "q"},
     %tk: tensor<3x88xf32> {seq.state_name = "k"})
-    -> (tensor<?x246xf32>, tensor<3x88xf32>, tensor<3x88xf32>) {
+    -> (tensor<?x326xf32>, tensor<3x88xf32>, tensor<3x88xf32>) {
   %table = seq.parameter @table : tensor<31x192xf32>
   %wq = seq.parameter @wq : tensor<88x192xTYPE>
   %wk = seq.parameter @wk : tensor<88x192xTYPE>
   %wv = seq.parameter @wv : tensor<152x192xTYPE>
+  %wu = seq.parameter @wu : tensor<80x192xTYPE>
+  %wg = seq.parameter @wg : tensor<80x192xTYPE>
   %wb = seq.parameter @wb : tensor<6x192xTYPE>
   %wo = seq.parameter @wo : tensor<6x88xTYPE>
   %taps_q = seq.parameter @taps_q : tensor<4x88xf32>
@@ -49,6 +56,10 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
   %k = seq.linear %x, %wk : (tensor<?x192xf32>, tensor<88x192xTYPE>) -> tensor<?x88xf32> loc("m.k")
   %v = seq.linear %x, %wv : (tensor<?x192xf32>, tensor<152x192xTYPE>) -> tensor<?x152xf32> loc("m.v")
   %b = seq.linear %x, %wb : (tensor<?x192xf32>, tensor<6x192xTYPE>) -> tensor<?x6xf32> loc("m.b")
+  %u = seq.linear %x, %wu : (tensor<?x192xf32>, tensor<80x192xTYPE>) -> tensor<?x80xf32> loc("m.up")
+  %g = seq.linear %x, %wg : (tensor<?x192xf32>, tensor<80x192xTYPE>) -> tensor<?x80xf32> loc("m.gate")
+  %sg = seq.silu %g : tensor<?x80xf32>
+  %h = seq.mul %sg, %u : tensor<?x80xf32>
   %qc, %next_q = seq.short_convolution %q parameters(%taps_q) state(%tq)
       {activation = #seq.activation<silu>}
       : tensor<?x88xf32>, (tensor<4x88xf32>), tensor<3x88xf32>
@@ -57,16 +68,18 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
       : tensor<?x88xf32>, (tensor<4x88xf32>), tensor<3x88xf32>
   %qn = seq.rms_norm %qc, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
   %kn = seq.rms_norm %kc, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
-  %qk = seq.mul %qn, %kn : tensor<?x88xf32>
-  %o = seq.linear %qk, %wo : (tensor<?x88xf32>, tensor<6x88xTYPE>) -> tensor<?x6xf32> loc("m.o")
+  %qk0 = seq.mul %qn, %kn : tensor<?x88xf32>
+  %o = seq.linear %qk0, %wo : (tensor<?x88xf32>, tensor<6x88xTYPE>) -> tensor<?x6xf32> loc("m.o")
+  %qk1 = seq.rms_norm %qk0, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
+  %qk = seq.rms_norm %qk1, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
   %s = seq.add %o, %b : tensor<?x6xf32>
-  %y = seq.concat %s, %v, %qk {axis = 1 : i64} : (tensor<?x6xf32>, tensor<?x152xf32>, tensor<?x88xf32>) -> tensor<?x246xf32>
-  %out = seq.select_rows %y, %rows : (tensor<?x246xf32>, tensor<?xi32>) -> tensor<?x246xf32>
-  return %out, %next_q, %next_k : tensor<?x246xf32>, tensor<3x88xf32>, tensor<3x88xf32>
+  %y = seq.concat %s, %v, %qk, %h {axis = 1 : i64} : (tensor<?x6xf32>, tensor<?x152xf32>, tensor<?x88xf32>, tensor<?x80xf32>) -> tensor<?x326xf32>
+  %out = seq.select_rows %y, %rows : (tensor<?x326xf32>, tensor<?xi32>) -> tensor<?x326xf32>
+  return %out, %next_q, %next_k : tensor<?x326xf32>, tensor<3x88xf32>, tensor<3x88xf32>
 }
 )mlir";
 
-constexpr int64_t kOutputs = kFew + kWide + kAlike;
+constexpr int64_t kOutputs = kFew + kWide + kAlike + kGated;
 
 std::string modelText(StringRef stored) {
   std::string text = kModel;
@@ -100,6 +113,8 @@ struct Joined {
           {"wq", kAlike * kChannels},
           {"wk", kAlike * kChannels},
           {"wv", kWide * kChannels},
+          {"wu", kGated * kChannels},
+          {"wg", kGated * kChannels},
           {"wb", kFew * kChannels},
           {"wo", kFew * kAlike},
           {"taps_q", kTaps * kAlike},
@@ -173,6 +188,9 @@ TEST_P(JoinedLaunches, ChangeNoBit) {
 
 TEST_P(JoinedLaunches, GiveWhatPromptsGive) {
   Joined joined(GetParam(), /*bitStable=*/false);
+  EXPECT_EQ(joined.model.getRemarks().contains(
+                "one launch of 2, whose items read what they have written"),
+            testTarget().device != tile::Device::Host);
   for (int64_t count : {int64_t(1), int64_t(2), int64_t(13), kSequences}) {
     SCOPED_TRACE(count);
     std::vector<float> steps = joined.bySteps(count, 4),
