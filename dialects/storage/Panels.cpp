@@ -91,7 +91,7 @@ int64_t PanelLayout::columnsOfScale() const {
 
 BlockType PanelLayout::describe() const {
   // Row, group of 32, half of it, quad of the half in two digits, column of the quad.
-  int64_t digits[] = {kPanelRows, groups, 2, 2, 2, kQuad};
+  int64_t digits[kPanelDigits] = {kPanelRows, groups, 2, 2, 2, kQuad};
   int64_t groupBits = groupBytes * 8;
   auto field = [&](FieldAttr of, llvm::ArrayRef<int64_t> widths,
                    llvm::ArrayRef<int64_t> starts,

@@ -12,6 +12,10 @@ namespace effc::storage {
 /// planes, for which an operand of digits has one scale.
 inline constexpr int64_t kPanelRows = 16, kQuad = 4, kGroupColumns = 32;
 
+/// Digits of a panel's description (PanelLayout::describe), of which the first is the
+/// row.
+inline constexpr size_t kPanelDigits = 6;
+
 /// A field of a scale, or of a zero, in a block of a panel.
 struct PanelScale {
   FieldAttr field; ///< of the rows

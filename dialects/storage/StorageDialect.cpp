@@ -369,15 +369,18 @@ LogicalResult BlockType::verify(function_ref<InFlightDiagnostic()> emitError,
                                 ArrayRef<FieldAttr> scale,
                                 ArrayRef<FieldAttr> plus,
                                 ArrayRef<FieldAttr> minus) {
-  // Bounds that every published format keeps, so that a check of all bits ends.
-  constexpr int64_t kMostElements = 1024, kMostBytes = 4096;
+  // Bounds that every published format keeps, so that a check of all bits ends. What
+  // describes a panel has them for each of its rows.
+  bool isPanel = digits.size() == kPanelDigits && digits.front() == kPanelRows;
+  int64_t rows = isPanel ? kPanelRows : 1;
+  int64_t mostElements = 1024 * rows, mostBytes = 4096 * rows;
   int64_t product = digits.empty() ? 0 : 1;
   for (int64_t digit : digits)
-    product = digit < 1 || product > kMostElements ? 0 : product * digit;
-  if (product != elements || elements > kMostElements || elements < 1 ||
-      bytes < 1 || bytes > kMostBytes) // stored1
+    product = digit < 1 || product > mostElements ? 0 : product * digit;
+  if (product != elements || elements > mostElements || elements < 1 ||
+      bytes < 1 || bytes > mostBytes) // stored1
     return emitError() << "expects digits that multiply to 'elements' (1 to "
-                       << kMostElements << ") and 1 to " << kMostBytes
+                       << mostElements << ") and 1 to " << mostBytes
                        << " bytes, but got " << elements << " elements, "
                        << bytes << " bytes and digits of " << product;
   SmallVector<FieldAttr> others;

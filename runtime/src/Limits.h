@@ -49,7 +49,7 @@ constexpr uint32_t kMaxNameBytes = 4096;
 constexpr uint32_t kMaxWeights = 1u << 18;
 /// Files mix up to five kinds of blocks; ggml has some thirty.
 constexpr uint32_t kMaxStorages = 64;
-/// Four times what published formats have.
+/// Four times what published formats have, of each row of a block.
 constexpr uint32_t kMaxBlockElements = 1024, kMaxBlockBytes = 4096;
 constexpr uint32_t kMaxStates = 1u << 16;
 constexpr uint32_t kMaxWeightFiles = 1024;

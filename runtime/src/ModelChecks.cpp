@@ -325,16 +325,15 @@ static Check checkStorage(const artifact::Storage &storage) {
   if (Check error = checkName(storage.name(), "storage"))
     return error;
   std::string_view name = storage.name()->string_view();
-  uint64_t bytes = storage.bytes();
-  if (storage.elements() == 0 || storage.elements() > kMaxBlockElements ||
-      bytes == 0 || bytes > kMaxBlockBytes)
-    return badData("storage '", name, "' has blocks of ", storage.elements(),
-                   " elements in ", bytes, " bytes, but 1 to ",
-                   kMaxBlockElements, " in 1 to ", kMaxBlockBytes,
-                   " are expected");
   if (storage.rows() != 1 && storage.rows() != kPanelRows)
     return badData("storage '", name, "' has blocks of ", storage.rows(),
                    " rows, but 1 or ", kPanelRows, " are expected");
+  uint64_t bytes = storage.bytes(), most = kMaxBlockBytes * storage.rows();
+  if (storage.elements() == 0 || storage.elements() > kMaxBlockElements ||
+      bytes == 0 || bytes > most)
+    return badData("storage '", name, "' has blocks of ", storage.elements(),
+                   " elements in ", bytes, " bytes, but 1 to ",
+                   kMaxBlockElements, " in 1 to ", most, " are expected");
   if (storage.drawn()->size() != bytes || storage.set()->size() != bytes)
     return badData("storage '", name, "' says of ", storage.drawn()->size(),
                    " and ", storage.set()->size(),

@@ -19,6 +19,7 @@ LLAMA = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "vocab_si
          "max_position_embeddings": 128, "rms_norm_eps": 1e-5, "hidden_act": "silu", "rope_theta": 10000.0,
          "tie_word_embeddings": False, "torch_dtype": "bfloat16"}
 QWEN3 = dict(LLAMA, architectures=["Qwen3ForCausalLM"], model_type="qwen3", head_dim=32, attention_bias=False)
+QWEN3_WIDE = dict(QWEN3, hidden_size=512, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1)
 QWEN3_MOE = dict(QWEN3, architectures=["Qwen3MoeForCausalLM"], model_type="qwen3_moe", num_experts=5,
                  num_experts_per_tok=2, moe_intermediate_size=32, norm_topk_prob=True, decoder_sparse_step=1,
                  mlp_only_layers=[])
@@ -77,7 +78,8 @@ def mamba2_tensors(config):
 
 
 FAMILIES = {"llama": (LLAMA, decoder_tensors), "qwen3": (QWEN3, decoder_tensors),
-            "qwen3_moe": (QWEN3_MOE, decoder_tensors), "mamba2": (MAMBA2, mamba2_tensors)}
+            "qwen3_wide": (QWEN3_WIDE, decoder_tensors), "qwen3_moe": (QWEN3_MOE, decoder_tensors),
+            "mamba2": (MAMBA2, mamba2_tensors)}
 
 
 # ---- bits and bytes --------------------------------------------------------------------------------------------------

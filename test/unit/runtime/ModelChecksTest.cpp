@@ -145,6 +145,13 @@ static const Mistake kStorages[] = {
      "storage 'own' has blocks of 1025 elements in 5 bytes"},
     {"storage_bytes", [](ProgramT &p) { inBlocks(p).bytes = 4097; },
      "storage 'own' has blocks of 3 elements in 4097 bytes"},
+    {"storage_bytes_of_rows",
+     [](ProgramT &p) {
+       inBlocks(p).rows = 16;
+       p.storages[0]->bytes = 16 * 4096 + 1;
+     },
+     "storage 'own' has blocks of 3 elements in 65537 bytes, but 1 to 1024 in "
+     "1 to 65536 are expected"},
     {"storage_drawn", [](ProgramT &p) { inBlocks(p).drawn.pop_back(); },
      "storage 'own' says of 4 and 5 bytes how they are drawn, but has 5"},
     {"storage_set", [](ProgramT &p) { inBlocks(p).set.push_back(0); },

@@ -3,6 +3,7 @@
 #include "dialects/storage/Panels.h"
 #include "dialects/storage/BlockNumbers.h"
 #include "dialects/storage/Storage.h"
+#include "mlir/IR/Diagnostics.h"
 #include "test/unit/dialects/storage/PublishedBlocks.h"
 
 #include <bit>
@@ -79,6 +80,25 @@ TEST(PanelLayout, TakesNoMoreThanTheBlocksButForScalesInBytes) {
   EXPECT_EQ(bytesOf("q6_k"), 16 * 210);
   EXPECT_EQ(bytesOf("int4z_128_f16"), 16 * 67);
   EXPECT_EQ(bytesOf("q4_k"), 16 * 148); // eight scales and minima in bytes
+  EXPECT_EQ(bytesOf("int8_256_bf16"), 16 * 258);
+  EXPECT_EQ(bytesOf("int8z_1024_f32"), 16 * 1029); // the largest of all
+}
+
+// 16 rows of the largest blocks are a description like others. With assertions none that
+// is not would be made.
+TEST(PanelLayout, IsDescribedSoundly) {
+  mlir::MLIRContext context;
+  for (const char *name : {"q8_0", "q4_k", "q6_k", "int8z_1024_f32"}) {
+    storage::BlockType type =
+        storage::PanelLayout::of(typeOf({name, nullptr, {}}, context))
+            .describe();
+    EXPECT_TRUE(mlir::succeeded(storage::BlockType::verify(
+        [&] { return mlir::emitError(mlir::UnknownLoc::get(&context)); },
+        type.getName(), type.getElements(), type.getBytes(), type.getDigits(),
+        type.getCode(), type.getZero(), type.getScale(), type.getPlus(),
+        type.getMinus())))
+        << name;
+  }
 }
 
 } // namespace
