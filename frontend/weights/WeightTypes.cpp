@@ -1,5 +1,6 @@
 #include "frontend/weights/WeightTypes.h"
 
+#include "dialects/seq/Remarks.h"
 #include "dialects/storage/Encoder.h"
 #include "dialects/storage/Formats.h"
 #include "dialects/storage/GroupedCodes.h"
@@ -7,6 +8,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace effc;
@@ -34,11 +36,16 @@ static llvm::SmallVector<StringRef> splitItems(StringRef text) {
   return items;
 }
 
-// GLOB and TYPE; the first is empty for all matrices. Descriptions have '=' too.
-static std::pair<StringRef, StringRef> splitItem(StringRef item) {
-  if (item.starts_with("!") || !item.contains('='))
-    return {"", item};
-  return item.split('=');
+// GLOB and TYPE; the first is empty for all matrices. Descriptions have '=' too. Types
+// are known by their names in capitals as well, "Q4_K_M"; a description of a storage has
+// letters of both kinds.
+static std::pair<StringRef, std::string> splitItem(StringRef item) {
+  StringRef glob, type = item;
+  if (!item.starts_with("!") && item.contains('='))
+    std::tie(glob, type) = item.split('=');
+  bool isName =
+      llvm::all_of(type, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return {glob, isName ? type.lower() : type.str()};
 }
 
 static bool isStorage(StringRef name) {
@@ -90,12 +97,7 @@ llvm::Expected<WeightTypes> WeightTypes::parse(StringRef text,
   context.loadDialect<storage::StorageDialect>();
   WeightTypes types;
   for (StringRef item : splitItems(text)) {
-    auto [glob, spelled] = splitItem(item);
-    // Types are known by their names in capitals as well: "Q4_K_M". A description
-    // of a storage has letters of both kinds.
-    bool isName = llvm::all_of(
-        spelled, [](char c) { return llvm::isAlnum(c) || c == '_'; });
-    std::string name = isName ? spelled.lower() : spelled.str();
+    auto [glob, name] = splitItem(item);
     const WeightMix *mix = glob.empty() ? findMix(name) : nullptr;
     auto type =
         parseStorage(mix ? StringRef(mix->base) : StringRef(name), context);
@@ -279,7 +281,7 @@ static std::string roundedTwice(mlir::Type from, mlir::Type to) {
                    after = storage::Storage::get(to);
   if (before.isDense() || after.isDense() || from == to)
     return "";
-  return "fallback: weights of " + before.name().str() +
+  return seq::kFallbackRemark.str() + "weights of " + before.name().str() +
          " are rounded a second time, to " + after.name().str() +
          ", and lose more than the wide ones would";
 }

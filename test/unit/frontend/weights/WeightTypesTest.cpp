@@ -246,6 +246,16 @@ TEST_F(WeightTypesTest, PatternsComeBeforeAll) {
   EXPECT_EQ(typeOf("lm_head"), "q8_0");
 }
 
+// As llama.cpp spells them, for all matrices and for some.
+TEST_F(WeightTypesTest, TakesNamesInCapitals) {
+  make(withLayers(2, {{"mlp.up", 9, 256}}));
+  ASSERT_EQ(apply("Q4_0,lm_head=Q8_0"), "");
+  EXPECT_EQ(typeOf("layers.0.mlp.up"), "q4_0");
+  EXPECT_EQ(typeOf("lm_head"), "q8_0");
+  for (const char *text : {"Q4_K_M", "*=Q8_0", "BF16", "*.UP=Q6_K,INT8_64_F16"})
+    EXPECT_TRUE(WeightTypes::isText(text)) << text;
+}
+
 TEST_F(WeightTypesTest, RefusesWhatIsNotMeant) {
   make(withLayers(1, {{"mlp.up", 9, 256}}));
   EXPECT_EQ(apply("q4_0,layer.*=q8_0"),
