@@ -168,7 +168,9 @@ llvm::Error Compilation::import() {
         "make some up with tools/random_weights.py, or compile shapes alone "
         "with --weights none");
   for (const std::string &remark : model.remarks)
-    events.remark("import", remark);
+    diagnostics.remark("import", remark);
+  if (diagnostics.hasError())
+    return diagnostics.takeError("the import fails");
   if (!options.stripIr) {
     llvm::raw_string_ostream stream(seqBytecode);
     BytecodeWriterConfig config("effc");

@@ -86,8 +86,8 @@ struct CompileEvents {
   /// A choice that was made, one line; `where` names the op or tensor.
   std::function<void(llvm::StringRef where, llvm::StringRef text)> remark =
       [](auto, auto) {};
-  /// One of these that is not what was asked for, or not the fast one, once
-  /// more.
+  /// One of these that is not what was asked for, or not the fast one, or something
+  /// that a checkpoint asks for in vain, once more.
   std::function<void(llvm::StringRef where, llvm::StringRef text)> fallback =
       [](auto, auto) {};
   /// Elements of weights written so far and in all.

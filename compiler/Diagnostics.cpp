@@ -17,21 +17,34 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext &context,
       handler(&context,
               [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {}
 
+bool DiagnosticCollector::tell(StringRef where, StringRef text) {
+  events.remark(where, text);
+  bool isFallback = text.starts_with(seq::kFallbackRemark);
+  if (isFallback || text.starts_with(seq::kWarningRemark))
+    events.fallback(where, text);
+  return isFallback && fallbackIsError;
+}
+
+bool DiagnosticCollector::keep(StringRef where, StringRef text) {
+  if (!message.empty())
+    return false;
+  message = (where + (where.empty() ? "" : ": ") + text).str();
+  return true;
+}
+
+void DiagnosticCollector::remark(StringRef where, StringRef text) {
+  if (tell(where, text))
+    keep(where, text);
+}
+
 LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
   std::string where = describeLocation(diagnostic.getLocation()),
               text = diagnostic.str();
   bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-  if (!isError) {
-    events.remark(where, text);
-    bool isFallback = StringRef(text).starts_with(seq::kFallbackRemark);
-    if (isFallback)
-      events.fallback(where, text);
-    if (!isFallback || !fallbackIsError)
-      return success();
-  }
-  if (!message.empty())
+  if (!isError && !tell(where, text))
     return success();
-  message = where.empty() ? text : where + ": " + text;
+  if (!keep(where, text))
+    return success();
   for (Diagnostic &note : diagnostic.getNotes()) {
     // MLIR appends the whole op; it is long, and --dump-phases shows it better.
     std::string noteText = note.str();

@@ -16,12 +16,18 @@ public:
   DiagnosticCollector(mlir::MLIRContext &context, const CompileEvents &events,
                       bool fallbackIsError);
 
+  /// Of what is no diagnostic: a line of the import.
+  void remark(llvm::StringRef where, llvm::StringRef text);
   /// The first error, or `otherwise` where a step failed without one.
   llvm::Error takeError(llvm::StringRef otherwise);
   bool hasError() const { return !message.empty(); }
 
 private:
   mlir::LogicalResult handle(mlir::Diagnostic &diagnostic);
+  /// Whether the remark is an error here.
+  bool tell(llvm::StringRef where, llvm::StringRef text);
+  /// False where there is an error already.
+  bool keep(llvm::StringRef where, llvm::StringRef text);
 
   const CompileEvents &events;
   bool fallbackIsError;

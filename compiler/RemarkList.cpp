@@ -128,6 +128,7 @@ std::vector<std::string> RemarkList::groupedLines() const {
     return result;
 
   static const Kind kKinds[] = {{seq::kFallbackRemark, "fallback", "fallbacks"},
+                                {seq::kWarningRemark, "warning", "warnings"},
                                 {"form in ", "form", "forms"},
                                 {"fused into ", "fusion", "fusions"},
                                 {"tensor ", "tensor", "tensors"},

@@ -1,5 +1,6 @@
 #include "compiler/TargetRemarks.h"
 
+#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Panels.h"
 
@@ -37,7 +38,8 @@ static void remarkOnRows(const CompileOptions &options, ModuleOp module) {
   if (hasBlocks && hasHost && !options.canPackWeights() &&
       digitsOf(options.pipeline.products) > 0)
     emitRemark(module->getLoc())
-        << "fallback: the host unpacks weights in blocks to f32, for three to "
+        << seq::kFallbackRemark
+        << "the host unpacks weights in blocks to f32, for three to "
            "six times as long as products of integers take: these need "
            "panels, and code for a GPU, or the checkpoint's own files "
            "(--weights reference), have rows; a file for the host alone with "

@@ -205,9 +205,8 @@ static void remarkOnOthers(const JsonObject &object,
                                        "watermarking_config"};
   for (const JsonMember &member : object.getMembers())
     if (llvm::is_contained(kKeys, member.key) && !asksForNothing(member.value))
-      remarks.push_back(seq::kFallbackRemark.str() +
-                        "generation_config.json: " + quote(member.key) +
-                        " is not followed");
+      remarks.push_back(seq::kWarningRemark.str() + "generation_config.json: " +
+                        quote(member.key) + " is not followed");
     else if (llvm::is_contained({"max_new_tokens", "max_length"}, member.key) &&
              !member.value.isNull())
       remarks.push_back("generation_config.json: " + quote(member.key) +

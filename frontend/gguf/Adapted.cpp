@@ -334,7 +334,7 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
   std::vector<std::string> remarks;
   checkAllAsked(keys, architecture->name, allowed, remarks);
   for (llvm::StringRef key : keys.getUnread("general.sampling."))
-    remarks.push_back((seq::kFallbackRemark + keys.getFile() + ": " +
+    remarks.push_back((seq::kWarningRemark + keys.getFile() + ": " +
                        quote(key) + " is not followed")
                           .str());
   llvm::StringSet<> names;

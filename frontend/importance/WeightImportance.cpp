@@ -1,5 +1,6 @@
 #include "frontend/importance/WeightImportance.h"
 
+#include "dialects/seq/Remarks.h"
 #include "dialects/storage/rounding/Rounding.h"
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/Names.h"
@@ -177,7 +178,7 @@ WeightImportance::find(const ImportanceFile &file, mlir::ModuleOp module,
                     " matrices is that of " + quote(file.getName()));
   llvm::StringSet<> outer = findOuter(module);
   for (const std::string &name : without)
-    remarks.push_back((outer.contains(name) ? "" : "fallback: ") +
+    remarks.push_back((outer.contains(name) ? "" : seq::kFallbackRemark.str()) +
                       ("matrix " + quote(name)) +
                       " is rounded without importance, since " +
                       quote(file.getName()) + " has none of it");

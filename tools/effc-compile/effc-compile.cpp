@@ -447,14 +447,15 @@ void check(llvm::Error error) {
     throw Failure(llvm::toString(std::move(error)));
 }
 
-/// Choices that are not what was asked for, or not the fast one: each kind once,
-/// with the place that had it first and the entries that have it.
+/// Choices that are not what was asked for, or not the fast one, and what is not
+/// followed: each kind once, with the place that had it first and the entries that have it.
 class Fallbacks {
 public:
   void add(llvm::StringRef where, llvm::StringRef text) {
     if (!all.insert((where + ": " + text).str()).second)
       return;
     text.consume_front("fallback: ");
+    text.consume_front("warning: ");
     // "form in prefill_16: step instead of ...": alike in every entry.
     std::string entry;
     if (text.consume_front(kForm)) {

@@ -53,7 +53,8 @@ TEST(RemarkList, LayersAlikeShareALine) {
   list.add("layers.2.part.1.x", "fallback: 1.5 of layers.2.part.1.y");
   list.add("layers.2.part.1.x", "fallback: 1.5 of layers.3.part.1.y");
   list.add("a.mlir:2:7", "layers.");
-  EXPECT_EQ(list.lines().size(), 13u);
+  list.add("import", "warning: 'num_beams' is not followed");
+  EXPECT_EQ(list.lines().size(), 14u);
   EXPECT_EQ(
       list.groupedLines(),
       (Lines{"import: tensor 'm.layers.0.w' (7) is @layers.0.w",
@@ -63,7 +64,9 @@ TEST(RemarkList, LayersAlikeShareALine) {
              "layers.1-2.part.1.x: fallback: 1.5 of layers.1-2.part.1.y",
              "layers.2.part.1.x: fallback: 1.5 of layers.3.part.1.y",
              "a.mlir:2:7: layers.",
-             "in all 13: 3 fallbacks, 4 forms, 4 fusions, 1 tensor, 1 other"}));
+             "import: warning: 'num_beams' is not followed",
+             "in all 14: 3 fallbacks, 1 warning, 4 forms, 4 fusions, 1 tensor, "
+             "1 other"}));
 }
 
 } // namespace

@@ -477,7 +477,7 @@ TEST_F(ImportTest, GenerationRemarksOnWhatItDrops) {
   EXPECT_TRUE(hasRemark(model, "generation_config.json: 'max_length' is left "
                                "aside: effc run -n says how many tokens"));
   for (std::string key : {"no_repeat_ngram_size", "num_beams", "bad_words_ids"})
-    EXPECT_EQ(hasRemark(model, "fallback: generation_config.json: '" + key +
+    EXPECT_EQ(hasRemark(model, "warning: generation_config.json: '" + key +
                                    "' is not followed"),
               key.starts_with("no_") || key.starts_with("bad_"));
 }

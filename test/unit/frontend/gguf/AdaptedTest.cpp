@@ -80,7 +80,7 @@ TEST_F(AdaptedGgufTest, KeysBecomeFields) {
   EXPECT_EQ(field(adapted, "do_sample"), "true");
   EXPECT_EQ(adapted.remarks,
             (std::vector<std::string>{
-                "fallback: m.gguf: 'general.sampling.mirostat' is not "
+                "warning: m.gguf: 'general.sampling.mirostat' is not "
                 "followed"}));
   EXPECT_EQ(adapted.say("config.json: expects 'hidden_size' to be even"),
             "m.gguf: expects 'llama.embedding_length' to be even");
