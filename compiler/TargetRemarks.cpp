@@ -3,6 +3,7 @@
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Panels.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace effc;
@@ -24,19 +25,48 @@ static void remarkOnNewerChips(const CompileOptions &options, ModuleOp module) {
          "file has text that their drivers compile";
 }
 
-/// Where the host cannot multiply integers, though the weights are such.
-static void remarkOnRows(const CompileOptions &options, ModuleOp module) {
-  bool hasBlocks =
-      llvm::any_of(module.getOps<seq::WeightOp>(), [](seq::WeightOp weight) {
-        auto blocks = dyn_cast<storage::BlockType>(
-            cast<RankedTensorType>(weight.getType()).getElementType());
-        return blocks && storage::hasPanels(blocks);
-      });
+namespace {
+/// What products multiply by: matrices that something reads which is no look-up.
+struct Multiplied {
+  bool inBF16 = false, inBlocksOfPanels = false;
+  llvm::SetVector<StringRef> withoutPanels; ///< names of the other blocks
+
+  static Multiplied of(ModuleOp module);
+};
+} // namespace
+
+Multiplied Multiplied::of(ModuleOp module) {
+  Multiplied found;
+  module.walk([&](seq::ParameterOp parameter) {
+    auto type = cast<RankedTensorType>(parameter.getResult().getType());
+    bool isRead =
+        llvm::any_of(parameter.getResult().getUsers(), [](Operation *user) {
+          return !isa<seq::EmbeddingOp>(user);
+        });
+    if (!isRead || type.getRank() < 2)
+      return;
+    found.inBF16 |= type.getElementType().isBF16();
+    if (auto blocks = dyn_cast<storage::BlockType>(type.getElementType())) {
+      if (storage::hasPanels(blocks))
+        found.inBlocksOfPanels = true;
+      else
+        found.withoutPanels.insert(blocks.getName());
+    }
+  });
+  return found;
+}
+
+/// Where the host cannot multiply integers, though the weights are such, or is asked to
+/// round where they are not.
+static void remarkOnRows(const CompileOptions &options, ModuleOp module,
+                         const Multiplied &weights) {
+  Products products = options.pipeline.products;
   bool hasHost = llvm::any_of(options.targets, [](const Target *target) {
     return target->device == tile::Device::Host;
   });
-  if (hasBlocks && hasHost && !options.canPackWeights() &&
-      digitsOf(options.pipeline.products) > 0)
+  if (!hasHost || digitsOf(products) == 0)
+    return;
+  if (weights.inBlocksOfPanels && !options.canPackWeights())
     emitRemark(module->getLoc())
         << seq::kFallbackRemark
         << "the host unpacks weights in blocks to f32, for three to "
@@ -44,17 +74,36 @@ static void remarkOnRows(const CompileOptions &options, ModuleOp module) {
            "panels, and code for a GPU, or the checkpoint's own files "
            "(--weights reference), have rows; a file for the host alone with "
            "its weights has panels";
+  for (StringRef storage : weights.withoutPanels)
+    emitRemark(module->getLoc())
+        << seq::kFallbackRemark << "the host unpacks weights in " << storage
+        << " to f32, which takes longer than products of integers: only "
+           "blocks of a multiple of 32 codes of small integers have panels";
+  if ((products == Products::Int16 || products == Products::Int8) &&
+      !weights.inBlocksOfPanels)
+    emitRemark(module->getLoc())
+        << seq::kFallbackRemark << "--products " << nameOf(products)
+        << " rounds nothing: it is for rows that weights in panels multiply, "
+           "and no weight has any (--weights-type q8_0, for one)";
 }
 
 static void remarkOnProducts(const CompileOptions &options, ModuleOp module) {
-  remarkOnRows(options, module);
+  Multiplied weights = Multiplied::of(module);
+  remarkOnRows(options, module, weights);
   for (const Target *target : options.targets) {
     Products products = productsOf(target->device, options.pipeline.products);
     bool isGpu = target->device == tile::Device::Nvptx;
     if (!isGpu && !(target->multipliesBf16 && products == Products::BF16))
       continue;
     InFlightDiagnostic remark = emitRemark(module->getLoc());
-    remark << "products for " << target->name;
+    bool isIdle = !isGpu && !weights.inBF16;
+    remark << (isIdle ? StringRef(seq::kFallbackRemark) : StringRef())
+           << "products for " << target->name;
+    if (isIdle) {
+      remark << " round nothing: --products bf16 is for rows that weights in "
+                "bf16 multiply, and there are none (--weights-type bf16)";
+      continue;
+    }
     if (!isGpu) {
       remark << " round the rows that weights in bf16 multiply to bf16";
       continue;

@@ -13,16 +13,29 @@ static int64_t sizeOf(Value tensor, int64_t axis) {
   return cast<RankedTensorType>(tensor.getType()).getDimSize(axis);
 }
 
+/// An expert's rows, which are a run of their own: gates and units are one each. Absent
+/// for other ops.
+static std::optional<int64_t> expertRun(Operation *op) {
+  if (auto hidden = dyn_cast<seq::ExpertHiddenOp>(op))
+    return sizeOf(hidden.getHidden(), 2);
+  if (auto output = dyn_cast<seq::ExpertOutputOp>(op))
+    return sizeOf(output.getY(), 1);
+  return std::nullopt;
+}
+
+std::optional<int64_t> PanelProduct::partOfPanels(Operation *op) {
+  std::optional<int64_t> run = expertRun(op);
+  return run && !arePanels(*run) ? run : std::nullopt;
+}
+
 std::optional<PanelProduct> PanelProduct::of(Operation *op) {
   if (isa<seq::LinearOp, seq::LmHeadOp>(op))
     return PanelProduct{op->getOperand(0), op->getOperand(1)};
-  // An expert's gates and its units are runs of their own.
-  if (auto hidden = dyn_cast<seq::ExpertHiddenOp>(op);
-      hidden && arePanels(hidden.getRowsPerExpert()) &&
-      arePanels(sizeOf(hidden.getHidden(), 2)))
+  if (partOfPanels(op))
+    return std::nullopt;
+  if (auto hidden = dyn_cast<seq::ExpertHiddenOp>(op))
     return PanelProduct{hidden.getX(), hidden.getTable()};
-  if (auto output = dyn_cast<seq::ExpertOutputOp>(op);
-      output && arePanels(sizeOf(output.getY(), 1)))
+  if (auto output = dyn_cast<seq::ExpertOutputOp>(op))
     return PanelProduct{output.getHidden(), output.getTable()};
   return std::nullopt;
 }

@@ -16,6 +16,9 @@ struct PanelProduct {
   /// Absent where an item of the op's kernel has no whole panels: for other ops, and
   /// for experts that begin inside a panel or have a part of one.
   static std::optional<PanelProduct> of(mlir::Operation *op);
+  /// How many rows of the matrix an item of the op takes, where it multiplies by
+  /// runs of them that are no whole panels.
+  static std::optional<int64_t> partOfPanels(mlir::Operation *op);
 };
 
 } // namespace effc

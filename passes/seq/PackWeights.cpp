@@ -5,6 +5,7 @@
 //   seq.weight @up source("up") panels : tensor<96x64x!q4_0>
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Panels.h"
 #include "dialects/tile/Tile.h"
@@ -34,8 +35,17 @@ struct PackWeightsPass : impl::PackWeightsPassBase<PackWeightsPass> {
       auto rows = dyn_cast<storage::BlockType>(type.getElementType());
       if (!rows)
         continue;
-      std::string reason = whyNot(weight, rows, uses[weight.getSymNameAttr()]);
+      std::string parts,
+          reason = whyNot(weight, rows, uses[weight.getSymNameAttr()], parts);
       InFlightDiagnostic remark = emitRemark(weight.getLoc());
+      // Without a name, so that weights alike share a line.
+      if (!parts.empty()) {
+        remark << seq::kFallbackRemark
+               << "a weight in blocks lies in rows and is unpacked to f32, "
+                  "which takes longer than products of integers: "
+               << parts;
+        continue;
+      }
       remark << "weight '" << weight.getSymName() << "' lies in ";
       if (!reason.empty()) {
         remark << "rows: " << reason;
@@ -47,13 +57,25 @@ struct PackWeightsPass : impl::PackWeightsPassBase<PackWeightsPass> {
   }
 
 private:
-  /// Empty where products alone, or look-ups beside them, read the weight.
+  /// Why an op that multiplies by parts of the weight cannot take panels.
+  static std::string describeParts(Operation *op) {
+    std::string text = ("'" + op->getName().getStringRef() + "' ").str();
+    if (std::optional<int64_t> rows = PanelProduct::partOfPanels(op))
+      return text + "takes runs of " + std::to_string(*rows) +
+             " rows of it, which are no whole panels of " +
+             std::to_string(storage::kPanelRows);
+    return text + "reads parts of it that are no panels";
+  }
+
+  /// Empty where products alone, or look-ups beside them, read the weight. Where
+  /// something multiplies by what has panels but is none, `parts` says it too.
   static std::string whyNot(seq::WeightOp weight, storage::BlockType rows,
-                            ArrayRef<seq::ParameterOp> uses) {
+                            ArrayRef<seq::ParameterOp> uses,
+                            std::string &parts) {
     if (!storage::hasPanels(rows))
       return "there are no panels of " + rows.getName().str();
     if (cast<RankedTensorType>(weight.getType()).getRank() != 2)
-      return "it is several matrices";
+      return parts = "it is several matrices";
     bool isMultiplied = false;
     for (seq::ParameterOp parameter : uses)
       for (OpOperand &use : parameter.getResult().getUses()) {
@@ -66,10 +88,12 @@ private:
           Operation *op = read.getOwner();
           std::optional<PanelProduct> product = PanelProduct::of(op);
           bool isMatrix = product && product->matrix == tensor;
-          if (!isMatrix && !isa<seq::EmbeddingOp>(op))
+          if (isa<seq::GatherRowsOp, seq::SumRowsOp>(op))
             return ("'" + op->getName().getStringRef() +
-                    "' reads parts of it that are no panels")
+                    "' reads single rows of it")
                 .str();
+          if (!isMatrix && !isa<seq::EmbeddingOp>(op))
+            return parts = describeParts(op);
           isMultiplied |= isMatrix;
         }
       }

@@ -17,6 +17,7 @@ def PlanStatePass : Pass<"seq-plan-state", "::mlir::ModuleOp"> {
     at the end of every call, so the results depend on how a prompt was cut
     or packed: a remark says so, which is one of a fallback with `bit-stable`. Of 8
     bits are keys and values of the host alone, with a scale for each head and token.
+    Where no state gets the type, a remark of a fallback says so.
 
     Needs: one function with state arguments (`seq.state_name`), each carried by
     one op with static shape. Another is an error on that function.
@@ -264,14 +265,15 @@ def PackWeightsPass : Pass<"seq-pack-weights", "::mlir::ModuleOp"> {
     `seq.lm_head`) or looks up rows (`seq.embedding`), and one multiplies. The artifact
     then has 16 rows of the matrix interleaved (`!storage.panel`): the same codes and
     scales, in the order in which a product takes them. Each matrix of blocks is a
-    remark, with the reason where it stays in rows.
+    remark, with the reason where it stays in rows; one of a fallback where something
+    multiplies by parts of it that are no panels, which unpacks them to f32.
 
     Needs: kernels (`seq-form-kernels`), and that no other target reads the weights. A
     module whose target has no `digits` stays as it is.
     Keeps: every op; only the attribute is set. Running it again changes nothing but
     for the remarks.
-    Not done: matrices of experts, of blocks of channels and of keys, of which products
-    read parts, stay in rows.
+    Not done: matrices of blocks of channels and of keys, and of experts whose rows are
+    no whole panels, of all of which products read parts, stay in rows.
 
     Example: test/passes/seq/pack-weights.mlir
   }];

@@ -35,6 +35,7 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
     SmallVector<seq::StateAttr> states;
     int64_t end = 0;
     uint64_t granule = alignment;
+    bool isNarrow = false;
     for (auto function : module.getOps<func::FuncOp>()) {
       for (BlockArgument argument : function.getArguments()) {
         auto name = function.getArgAttrOfType<StringAttr>(
@@ -48,9 +49,11 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
         int64_t offset = llvm::alignTo(end, alignment);
         RankedTensorType stored =
             storedType(*state, argument.use_begin()->getOwner());
-        if (stored != state->type)
+        if (stored != state->type) {
           remarkRounding(argument.getLoc(), name.getValue(), stored,
                          state->kind);
+          isNarrow = true;
+        }
         storage::Storage storage =
             storage::Storage::get(stored.getElementType());
         // Slots lie whole elements of every state apart.
@@ -66,6 +69,14 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
       if (!states.empty())
         break; // every other function is an entry of the same model
     }
+    if (matrixType != StateStorage::F32 && !isNarrow)
+      emitRemark(module.getLoc())
+          << seq::kFallbackRemark << "all states stay as they are: "
+          << (matrixType == StateStorage::Int8
+                  ? "8 bits are for keys and values, and the model keeps none "
+                    "for each head"
+                  : "the model keeps no keys, values or matrices that may be "
+                    "rounded");
     int64_t slot = llvm::alignTo(end, granule);
     module->setAttr("seq.state_layout",
                     seq::StateLayoutAttr::get(&getContext(), slot, states));

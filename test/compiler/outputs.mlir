@@ -66,8 +66,11 @@
 // Of 8 bits are keys and values alone; a number for each token stays as it is.
 // RUN: effc-compile %goldens/families/gemma3/text_linear -o %t/out.effc --state-dtype int8 --bit-stable --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: remark: {{.*}}: state '{{.*}}' is stored as 8 bits, with a scale for each head and token (int8_8_f32): what a token adds is rounded when it is made
-// RUN: effc-compile %t/model -o %t/out.effc --state-dtype int8 --bit-stable --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=NONE --allow-empty
-// NONE-NOT: is stored as
+// A model that keeps none does not get what was asked for.
+// RUN: effc-compile %t/model -o %t/out.effc --state-dtype int8 --bit-stable 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not='is stored as'
+// NONE: effc: warning: {{.*}}all states stay as they are: 8 bits are for keys and values, and the model keeps none for each head{{$}}
+// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype int8 --werror=fallback 2>&1 | FileCheck %s --check-prefix=NOKEYS
+// NOKEYS: effc: error: {{.*}}fallback: all states stay as they are
 // Where values are a part of the keys' rows, these have 16 bits.
 // RUN: effc-compile %goldens/families/kimi_linear/latent_only -o %t/out.effc --state-dtype int8 --remarks - 2>&1 | FileCheck %s --check-prefix=LATENT
 // LATENT: is stored as 'f16', not in 8 bits, since values are a part of its rows or these are too long: what a token adds is rounded when it is made

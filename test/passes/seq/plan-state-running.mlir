@@ -1,8 +1,11 @@
 // RUN: effc-opt %s --seq-plan-state=matrix-type=bf16 2>&1 | FileCheck %s
 
 // A rounding of a running sum or product would stay in it for good, so both keep f32
-// where matrices do not.
-// CHECK-NOT: remark
+// where matrices do not. With nothing else to round, the type that was asked for goes to
+// no state.
+// CHECK-NOT: is stored as
+// CHECK: remark: fallback: all states stay as they are: the model keeps no keys, values or matrices that may be rounded
+// CHECK-NOT: is stored as
 // CHECK: slot_bytes = 192
 // CHECK-SAME: <name = "turn", {{.*}}type = tensor<2x1x3xf32>, neutral = 1.000000e+00 : f32, offset = 0>
 // CHECK-SAME: <name = "turn_imaginary", {{.*}}type = tensor<2x1x3xf32>, neutral = 0.000000e+00 : f32, offset = 64>

@@ -29,8 +29,11 @@
 // FREE: remark: state 'layers.0.ssd' is stored as 'bf16'
 // FREE-NOT: note: no fallback
 
-// Of 8 bits are keys and values alone.
+// Of 8 bits are keys and values alone, and a model without them does not get what was
+// asked for.
 // RUN: effc-opt %s --seq-plan-state=matrix-type=int8 2>&1 | FileCheck %s
+// RUN: effc-opt %s --seq-plan-state=matrix-type=int8 2>&1 | FileCheck %s --check-prefix=BYTES
+// BYTES: remark: fallback: all states stay as they are: 8 bits are for keys and values, and the model keeps none for each head
 
 func.func @forward(%u: tensor<?x11xf32>, %w: tensor<4x11xf32>,
                    %tail: tensor<3x11xf32> {seq.state_name = "layers.0.conv"},
