@@ -285,6 +285,7 @@ static DialogueOptions settingsOf(const Model &model, const Chat &chat,
   GenerationOptions &generation = settings.generation;
   generation.newTokens = options.newTokens;
   generation.sampling = options.sampling.optionsFor(model);
+  options.sampling.noteIdle(generation.sampling);
   generation.biases = options.sampling.biasesFor(model);
   generation.stops = resolveStops(model, model.stops(), {});
   if (int32_t end = chat.endToken(model); end >= 0)

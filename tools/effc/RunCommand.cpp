@@ -131,6 +131,7 @@ static effc_sampler_options_t samplingOf(const Model &model,
   sampling.min_tokens = options.minTokens;
   if (options.logprobs)
     sampling.logprobs = 1 + std::min(*options.logprobs, model.vocabularySize());
+  options.sampling.noteIdle(sampling);
   if (options.generation.samples > 1 && sampling.temperature == 0)
     printNote("all samples will be the same: the temperature is 0");
   if (options.loadState && sampling.repeat_penalty != 1)

@@ -184,6 +184,7 @@ static void sample(const SampleOptions &options) {
   settings.stops = !options.stops.empty() || !model.hasTokenizer()
                        ? options.stops
                        : model.stops();
+  options.sampling.noteIdle(settings.sampling);
   if (options.samples > 1 && settings.sampling.temperature == 0)
     printNote("all samples of a prompt will be the same: the temperature is 0");
 

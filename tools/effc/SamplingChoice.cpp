@@ -2,6 +2,7 @@
 
 #include "tools/effc/TokenNames.h"
 #include "tools/terminal/OptionChecks.h"
+#include "tools/terminal/Terminal.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -73,6 +74,25 @@ effc_sampler_options_t SamplingChoice::optionsFor(const Model &model) const {
   options.presence_penalty = presencePenalty;
   options.frequency_penalty = frequencyPenalty;
   return options;
+}
+
+void SamplingChoice::noteIdle(const effc_sampler_options_t &sampling) const {
+  if (sampling.temperature != 0)
+    return;
+  std::string list;
+  unsigned count = 0;
+  auto add = [&](const char *name, bool isGiven) {
+    if (isGiven)
+      list += (count++ > 0 ? ", " : "") + std::string(name);
+  };
+  add("--top-k", topK.value_or(0) > 0);
+  add("--top-p", topP.value_or(1) < 1);
+  add("--min-p", minP.value_or(0) > 0);
+  add("--typical", typicalP < 1);
+  if (count > 0)
+    printNote(list + (count == 1 ? " changes" : " change") +
+              " nothing: the temperature is 0, so that the likeliest token is "
+              "taken");
 }
 
 std::vector<effc_logit_bias_t>

@@ -28,6 +28,9 @@ struct SamplingChoice {
 
   /// Without the biases, which are biasesFor(). The two point into `model` alone.
   effc_sampler_options_t optionsFor(const Model &model) const;
+  /// Says which options are given in vain: those that leave tokens out of a draw, where
+  /// nothing is drawn.
+  void noteIdle(const effc_sampler_options_t &sampling) const;
   /// Throws UsageError where a bias names no token.
   std::vector<effc_logit_bias_t> biasesFor(const Model &model) const;
 };

@@ -214,6 +214,31 @@ TEST(Run, SaysThatGreedySamplesAreTheSame) {
             std::string::npos);
 }
 
+// Nothing is drawn, so nothing can be left out of the draw.
+TEST(Run, SaysWhatGreedySamplingDoesNotHeed) {
+  auto notes = [](std::vector<std::string> options) {
+    options.insert(options.begin(), {"--tokens", "1", "-n", "2"});
+    Finished done = run(toyPath(), options);
+    EXPECT_EQ(done.status, 0) << done.err;
+    return done.err;
+  };
+  const std::string reason =
+      " nothing: the temperature is 0, so that the likeliest token is taken\n";
+  for (const char *option : {"--typical", "--top-p", "--min-p"})
+    EXPECT_NE(
+        notes({option, "0.5"})
+            .find("effc: note: " + std::string(option) + " changes" + reason),
+        std::string::npos);
+  EXPECT_NE(notes({"--top-k", "3", "--typical-p", "0.5", "--temperature", "0"})
+                .find("effc: note: --top-k, --typical change" + reason),
+            std::string::npos);
+  for (const std::vector<std::string> &options :
+       {std::vector<std::string>{"--typical", "1"},
+        {"--top-k", "0"},
+        {"--typical", "0.5", "--temperature", "2"}})
+    EXPECT_EQ(notes(options).find(reason), std::string::npos);
+}
+
 TEST(Run, AStateGoesOnWhereItWasSaved) {
   TemporaryFile state({0});
   Tokens expected = greedy({1, 2, 3}, 4);
