@@ -95,27 +95,56 @@ static bool asksForPublished(std::span<const std::string> arguments) {
   return false;
 }
 
-/// `inspect FILE` of a file that is yet to be compiled, which the compiler reads.
-static bool inspectsGguf(std::span<const std::string> arguments) {
-  return arguments[0] == "inspect" &&
-         std::ranges::any_of(arguments.subspan(1), [](const std::string &file) {
-           std::error_code ignored;
-           if (!std::filesystem::is_regular_file(file, ignored))
-             return false;
-           char start[4] = {};
-           std::ifstream(file, std::ios::binary).read(start, sizeof start);
-           return std::string_view(start, sizeof start) == "GGUF";
-         });
+static bool isGguf(const std::string &file) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored))
+    return false;
+  char start[4] = {};
+  std::ifstream(file, std::ios::binary).read(start, sizeof start);
+  return std::string_view(start, sizeof start) == "GGUF";
+}
+
+/// Throws where `inspect` is asked of `file`, which is yet to be compiled, what only a
+/// compiled model has.
+static void refuseOptionsOfModels(const std::string &file,
+                                  std::span<const std::string> arguments) {
+  static constexpr std::string_view kOfModels[] = {
+      "--kernels",        "--chip",  "--state",    "--check",
+      "--budget",         "--flops", "--sequence", "--chunk",
+      "--weights-folder", "--copy",  "--sha256"};
+  std::string list;
+  unsigned count = 0;
+  for (const std::string &argument : arguments) {
+    std::string name = argument.substr(0, argument.find('='));
+    if (std::ranges::find(kOfModels, name) != std::end(kOfModels))
+      list += (count++ > 0 ? ", " : "") + name;
+  }
+  if (count > 0)
+    throw Failure("'" + file +
+                  "' is a GGUF file, not a compiled model, which " + list +
+                  (count == 1 ? " is" : " are") + " for: effc compile " + file +
+                  " -o FILE.effc makes one");
+}
+
+/// The file of `inspect FILE` that is yet to be compiled, which the compiler reads;
+/// null: it is none.
+static const std::string *
+inspectedGguf(std::span<const std::string> arguments) {
+  if (arguments[0] != "inspect")
+    return nullptr;
+  auto file = std::ranges::find_if(arguments.subspan(1), isGguf);
+  return file == arguments.end() ? nullptr : &*file;
 }
 
 void effc::cli::becomeSibling(std::span<const std::string> arguments) {
-  if (asksForPublished(arguments))
-    become("effc-verify", arguments.subspan(1));
-  if (inspectsGguf(arguments)) {
+  if (const std::string *file = inspectedGguf(arguments)) {
+    refuseOptionsOfModels(*file, arguments.subspan(1));
     std::vector<std::string> line = {"--gguf"};
     line.insert(line.end(), arguments.begin() + 1, arguments.end());
     become("effc-verify", line);
   }
+  if (asksForPublished(arguments))
+    become("effc-verify", arguments.subspan(1));
   for (const Sibling &sibling : kSiblings)
     if (arguments[0] == sibling.command)
       become(sibling.program, arguments.subspan(1));

@@ -140,6 +140,30 @@ TEST(Main, SaysWhatAFileIsThatIsNoCompiledModel) {
   }
 }
 
+// What is not compiled has no kernels.
+TEST(Main, SaysThatAGgufFileIsNotCompiled) {
+  std::vector<uint8_t> bytes = {'G', 'G', 'U', 'F', 3};
+  bytes.resize(200);
+  TemporaryFile file(bytes);
+  auto refusal = [&](std::vector<std::string> options) {
+    options.insert(options.begin(), {"inspect", file.path()});
+    Finished done = effc_(options);
+    EXPECT_EQ(done.status, 1);
+    return done.err;
+  };
+  auto text = [&](const std::string &options) {
+    return "effc: error: '" + file.path() +
+           "' is a GGUF file, not a compiled model, which " + options +
+           " for: effc compile " + file.path() + " -o FILE.effc makes one\n";
+  };
+  EXPECT_EQ(refusal({"--kernels"}), text("--kernels is"));
+  EXPECT_EQ(refusal({"--state", "--json", "--budget=8G"}),
+            text("--state, --budget are"));
+  EXPECT_EQ(refusal({"--flops", "published"}), text("--flops is"));
+  // Nothing is looked at that a digest would refuse.
+  EXPECT_EQ(refusal({"--sha256", std::string(64, '0')}), text("--sha256 is"));
+}
+
 TEST(Main, NamesAnOptionThatThereIsNot) {
   Finished done = effc_({"-x"});
   EXPECT_EQ(done.status, 2);
