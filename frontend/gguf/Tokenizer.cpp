@@ -1,8 +1,10 @@
 #include "frontend/gguf/Tokenizer.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/gguf/EndTokens.h"
 #include "frontend/gguf/EscapedBytes.h"
 #include "frontend/gguf/PreTokenizers.h"
+#include "frontend/gguf/WordPiece.h"
 #include "frontend/tokenizer/SentencePiece.h"
 #include "frontend/tokenizer/SentencePieceModel.h"
 #include "frontend/tokenizer/TextEnds.h"
@@ -46,31 +48,6 @@ constexpr StringRef kIgnored[] = {
     "tokenizer.ggml.suffix_token_id",
     "tokenizer.ggml.middle_token_id"};
 
-/// Control tokens of these names end a text or a turn (llama.cpp,
-/// src/llama-vocab.cpp).
-constexpr StringLiteral kEnds[] = {"<|eot_id|>",
-                                   "<|im_end|>",
-                                   "<|end|>",
-                                   "<|return|>",
-                                   "<|call|>",
-                                   "<|flush|>",
-                                   "<|calls|>",
-                                   "<end_of_turn>",
-                                   "<|endoftext|>",
-                                   "</s>",
-                                   "<|eom_id|>",
-                                   "<EOT>",
-                                   "_<EOT>",
-                                   "[EOT]",
-                                   "[EOS]",
-                                   "<|end_of_text|>",
-                                   "<eos>",
-                                   "<turn|>",
-                                   "<end_of_utterance>",
-                                   "<|tool_response>",
-                                   "<｜end▁of▁sentence｜>",
-                                   "[e~["};
-
 class Describer {
 public:
   Describer(GgufMetadata &keys, std::vector<std::string> &remarks)
@@ -85,10 +62,12 @@ private:
     /// Ids where the file gives none; -1: none.
     int64_t bos, eos, unknown;
     bool addsBos, addsEos;
+    bool hasPhantomSpaces = false; ///< of WordPiece.h
   };
   static llvm::ArrayRef<Kind> getKinds();
 
-  void readTokens();
+  void readTokens(const Kind &kind);
+  void indexTokens();
   void readNamed(const Kind &kind);
   void readEnds();
   void readChatTemplates();
@@ -98,6 +77,7 @@ private:
   llvm::Expected<std::string> describeSentencePieces();
   llvm::Expected<std::string> describeUnigram();
   llvm::Expected<std::string> describeLongestMatch();
+  llvm::Expected<std::string> describeWordPieces();
 
   std::vector<double> readScores();
   json::Array describeAdded() const;
@@ -112,6 +92,7 @@ private:
   GgufMetadata &keys;
   std::vector<std::string> &remarks;
   const std::vector<std::string> *tokens = nullptr;
+  std::vector<std::string> ownTokens; ///< where the file's are others
   std::vector<TokenType> types;
   llvm::StringMap<int64_t> idOf;
   GgufTokenizer result;
@@ -125,6 +106,7 @@ llvm::ArrayRef<Describer::Kind> Describer::getKinds() {
       {"llama", &Describer::describeSentencePieces, 1, 2, 0, true, false},
       {"t5", &Describer::describeUnigram, -1, 1, 2, false, true},
       {"rwkv", &Describer::describeLongestMatch, -1, -1, -1, false, false},
+      {"bert", &Describer::describeWordPieces, 101, -1, 100, true, false, true},
   };
   return kKinds;
 }
@@ -133,7 +115,16 @@ llvm::ArrayRef<Describer::Kind> Describer::getKinds() {
 // What all kinds have
 //===----------------------------------------------------------------------===//
 
-void Describer::readTokens() {
+void Describer::indexTokens() {
+  for (const auto &[id, token] : llvm::enumerate(*tokens)) {
+    auto [known, isNew] = idOf.try_emplace(token, int64_t(id));
+    if (!isNew)
+      return keys.report(describeToken(id) + " is token " +
+                         Twine(known->second) + " as well");
+  }
+}
+
+void Describer::readTokens(const Kind &kind) {
   constexpr StringLiteral kTokens = "tokenizer.ggml.tokens",
                           kTypes = "tokenizer.ggml.token_type";
   tokens = keys.getStrings(kTokens);
@@ -147,15 +138,11 @@ void Describer::readTokens() {
       return keys.report("token " + Twine(id) + " is empty");
     if (!json::isUTF8(token))
       return keys.report(describeToken(id) + " is not UTF-8");
-    auto [known, isNew] = idOf.try_emplace(token, int64_t(id));
-    if (!isNew)
-      return keys.report(describeToken(id) + " is token " +
-                         Twine(known->second) + " as well");
   }
   types.assign(tokens->size(), TokenType::Normal);
   auto numbers = keys.getIntegers(kTypes, 1, 6, tokens->size());
   if (!numbers)
-    return;
+    numbers.emplace();
   for (auto [id, number] : llvm::enumerate(*numbers)) {
     types[id] = TokenType(number);
     StringRef digits = (*tokens)[id];
@@ -165,6 +152,11 @@ void Describer::readTokens() {
       return keys.report("expects " + describeToken(id) +
                          " of type byte to be called <0xNN>");
   }
+  if (kind.hasPhantomSpaces) {
+    ownTokens = withoutPhantomSpaces(*tokens, types);
+    tokens = &ownTokens;
+  }
+  indexTokens();
 }
 
 void Describer::readNamed(const Kind &kind) {
@@ -194,21 +186,13 @@ void Describer::readNamed(const Kind &kind) {
 }
 
 void Describer::readEnds() {
-  auto find = [&](StringRef name) -> std::optional<int32_t> {
+  result.ends = findEndTokens([&](StringRef name) -> std::optional<int32_t> {
     auto known = idOf.find(name);
     if (known == idOf.end() ||
         types[size_t(known->second)] != TokenType::Control)
       return std::nullopt;
     return int32_t(known->second);
-  };
-  // Of gpt-oss and its like, <|end|> stands between parts of an answer.
-  bool endsParts = find("<|return|>") && find("<|call|>");
-  endsParts |= (find("<|call|>") || find("<|calls|>")) && find("<|flush|>");
-  for (StringRef name : kEnds)
-    if (std::optional<int32_t> id = find(name);
-        id && !(endsParts && name == "<|end|>"))
-      result.ends.push_back(*id);
-  llvm::sort(result.ends);
+  });
 }
 
 /// `tokenizer.chat_template`, and `tokenizer.chat_template.NAME` of further ones.
@@ -529,6 +513,28 @@ llvm::Expected<std::string> Describer::describeLongestMatch() {
 }
 
 //===----------------------------------------------------------------------===//
+// bert
+//===----------------------------------------------------------------------===//
+
+llvm::Expected<std::string> Describer::describeWordPieces() {
+  std::optional<std::string> unknown = result.settings.find("unk_token");
+  if (!unknown)
+    keys.report("names no token for what is unknown "
+                "('tokenizer.ggml.unknown_token_id')");
+  if (llvm::Error error = keys.getProblem())
+    return error;
+  auto file =
+      describeWordPiece(keys, *tokens, *unknown, *result.settings.addBosToken);
+  if (!file)
+    return file.takeError();
+  result.settings.addBosToken.reset(); // the text says it
+  result.settings.addEosToken.reset();
+  (*file)["version"] = "1.0";
+  (*file)["added_tokens"] = describeAdded();
+  return write(std::move(*file));
+}
+
+//===----------------------------------------------------------------------===//
 
 llvm::Expected<std::optional<GgufTokenizer>> Describer::describe() {
   constexpr StringLiteral kModel = "tokenizer.ggml.model",
@@ -556,7 +562,7 @@ llvm::Expected<std::optional<GgufTokenizer>> Describer::describe() {
                   " is not supported; supported: " + known +
                   "none; give it beside the file with --tokenizer DIR, or "
                   "leave it out with --no-tokenizer");
-  readTokens();
+  readTokens(*kind);
   if (llvm::Error error = keys.getProblem())
     return error;
   readNamed(*kind);

@@ -9,6 +9,7 @@
 //                          score; bytes for what is no token
 //   t5                     Unigram, with SentencePiece's way to normalize
 //   rwkv                   the World vocabulary: the longest token first
+//   bert                   WordPiece (WordPiece.h)
 //   none, no_vocab         no tokenizer
 //
 // Others are refused by name, and so are keys under `tokenizer.` that are not known.

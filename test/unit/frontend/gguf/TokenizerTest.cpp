@@ -61,6 +61,13 @@ struct Keys {
   }
 };
 
+JsonValue readCorpus(const char *name) {
+  std::string text = llvm::cantFail(
+      readTextFile(EFFC_GOLDENS "/tokenizer/corpus/" + std::string(name), name,
+                   uint64_t(16) << 20));
+  return llvm::cantFail(parseJson(text, name));
+}
+
 class GgufTokenizerTest : public testing::Test {
 protected:
   llvm::Expected<std::optional<GgufTokenizer>>
@@ -91,6 +98,24 @@ protected:
     auto found = tokenizer->tokenize(text, {});
     EXPECT_TRUE(found) << found.error().message;
     return *found;
+  }
+
+  /// Expects the recorded ids of all texts without `but`; gives how many there are.
+  size_t compareCorpus(const char *recorded, const char *but) {
+    JsonValue texts = readCorpus("texts.json"), file = readCorpus(recorded);
+    const JsonArray &ids = *file.getObject()->find("ids")->getArray();
+    size_t compared = 0;
+    for (const auto &[i, value] : llvm::enumerate(*texts.getArray())) {
+      const std::string *text = value.getString();
+      if (!text || text->find(but) != std::string::npos)
+        continue;
+      Ids expected;
+      for (const JsonValue &id : *ids[i].getArray())
+        expected.push_back(int32_t(*id.getInteger()));
+      EXPECT_EQ(idsOf(*text), expected) << i << ": " << *text;
+      ++compared;
+    }
+    return compared;
   }
 
   TemporaryDirectory directory;
@@ -140,14 +165,7 @@ Keys sentencePiece() {
 
 // A tokenizer of Llama 3's kind, whose ids are those of the library `tokenizers`.
 TEST_F(GgufTokenizerTest, GivesTheLibrarysIds) {
-  const std::string folder = EFFC_GOLDENS "/tokenizer/corpus/";
-  auto read = [&](const char *name) {
-    std::string text =
-        llvm::cantFail(readTextFile(folder + name, name, uint64_t(16) << 20));
-    return llvm::cantFail(parseJson(text, name));
-  };
-  JsonValue file = read("llama3.json"), texts = read("texts.json"),
-            recorded = read("llama3_ids.json");
+  JsonValue file = readCorpus("llama3.json");
   const JsonObject &model = *file.getObject()->find("model")->getObject();
   Keys keys;
   keys.pre = "llama-bpe";
@@ -177,21 +195,8 @@ TEST_F(GgufTokenizerTest, GivesTheLibrarysIds) {
                             *(*merge.getArray())[1].getString());
   }
   make(keys);
-  const JsonArray &all = *texts.getArray();
-  const JsonArray &ids = *recorded.getObject()->find("ids")->getArray();
-  size_t compared = 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    const std::string *text = all[i].getString();
-    // U+017F is no 's' here, but is to the library's pattern.
-    if (!text || text->find("'\u017F") != std::string::npos)
-      continue;
-    Ids expected;
-    for (const JsonValue &id : *ids[i].getArray())
-      expected.push_back(int32_t(*id.getInteger()));
-    ASSERT_EQ(idsOf(*text), expected) << i << ": " << *text;
-    ++compared;
-  }
-  EXPECT_GT(compared, 2000u);
+  // U+017F is no 's' here, but is to the library's pattern.
+  EXPECT_GT(compareCorpus("llama3_ids.json", "'\u017F"), 2000u);
 }
 
 TEST_F(GgufTokenizerTest, EveryWayToCutIsTranslated) {
@@ -363,17 +368,147 @@ TEST_F(GgufTokenizerTest, NamesOfEnds) {
   EXPECT_EQ(described->ends, (Ids{260, 261}));
 }
 
+namespace {
+
+/// As the converter of llama.cpp writes a vocabulary of BERT: U+2581 in front of words,
+/// and no "##" in front of the rest.
+Keys wordPieces() {
+  Keys keys;
+  keys.model = "bert";
+  keys.pre.clear();
+  for (const char *mark : {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"})
+    keys.add(mark, 3);
+  for (const char *token :
+       {"[unused0]", "the",    "play",      "##ing",  "##ed",    "cafe", "un",
+        "##aff",     "##able", "##s",       ",",      ".",       "!",    "'",
+        "\u4F60",    "\u597D", "Caf\u00E9", "Play",   "a",       "##a",  "[",
+        "]",         "unused", "##0",       "\u2581", "##\u2581"}) {
+    llvm::StringRef own = token;
+    keys.add(own.consume_front("##") ? own.str() : "\u2581" + own.str());
+  }
+  keys.scores.clear();
+  keys.ids = {{"unknown_token_id", 1},   {"cls_token_id", 2},
+              {"seperator_token_id", 3}, {"padding_token_id", 0},
+              {"mask_token_id", 4},      {"token_type_count", 2}};
+  return keys;
+}
+
+} // namespace
+
+// The ids that the library `tokenizers` (0.23.3) gives for the same vocabulary in its own
+// form, with BertNormalizer, BertPreTokenizer and [CLS] and [SEP] around a text.
+TEST_F(GgufTokenizerTest, WordPiecesGiveTheLibrarysIds) {
+  Keys keys = wordPieces();
+  make(keys);
+  EXPECT_EQ(idsOf("the playing, played plays."),
+            (Ids{2, 6, 7, 8, 15, 7, 9, 7, 14, 16, 3}));
+  EXPECT_EQ(idsOf("Caf\u00E9 CAFE caf\u00E9s!"),
+            (Ids{2, 10, 10, 10, 14, 17, 3}));
+  EXPECT_EQ(idsOf("unaffable\tthe\u3000the"), (Ids{2, 11, 12, 13, 6, 6, 3}));
+  EXPECT_EQ(idsOf("\u4F60\u597Dthe\u4F60"), (Ids{2, 19, 20, 6, 19, 3}));
+  EXPECT_EQ(idsOf("the [MASK] played"), (Ids{2, 6, 4, 7, 9, 3}));
+  // What looks like a mark but is none is cut like any text.
+  EXPECT_EQ(idsOf("[unused0] x"), (Ids{2, 25, 27, 28, 26, 1, 3}));
+  EXPECT_EQ(idsOf("Play Caf\u00E9"), (Ids{2, 7, 10, 3}));
+  EXPECT_EQ(idsOf(""), (Ids{2, 3}));
+  EXPECT_EQ(idsOf("the's \u2581"), (Ids{2, 6, 18, 1, 29, 3}));
+  // A word of more than 100 characters is none.
+  EXPECT_EQ(idsOf(std::string(100, 'a')).size(), 102u);
+  EXPECT_EQ(idsOf(std::string(101, 'a')), (Ids{2, 1, 3}));
+  auto text = tokenizer->detokenize(Ids{6, 7, 8, 15, 7, 9, 7, 14, 16},
+                                    /*skipSpecial=*/false);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, "the playing, played plays.");
+  // The older converter left all marks as they are.
+  ASSERT_EQ(keys.tokens[5], "\u2581[unused0]");
+  keys.tokens[5] = "[unused0]";
+  make(keys);
+  EXPECT_EQ(idsOf("[unused0] x"), (Ids{2, 25, 27, 28, 26, 1, 3}));
+  EXPECT_EQ(described->tokens[5], "[unused0]");
+  EXPECT_EQ(described->tokens[8], "##ing");
+}
+
+// The same of 2,500 pieces and the corpus.
+TEST_F(GgufTokenizerTest, WordPiecesGiveTheLibrarysIdsOfTheCorpus) {
+  JsonValue file = readCorpus("bert.json");
+  std::map<int64_t, std::string> tokens;
+  for (const JsonMember &member : file.getObject()
+                                      ->find("model")
+                                      ->getObject()
+                                      ->find("vocab")
+                                      ->getObject()
+                                      ->getMembers())
+    tokens[*member.value.getInteger()] = member.key;
+  Keys keys = wordPieces();
+  keys.tokens.clear();
+  keys.types.clear();
+  for (const auto &[id, name] : tokens) {
+    ASSERT_EQ(id, int64_t(keys.tokens.size()));
+    llvm::StringRef own = name;
+    if (id < 5)
+      keys.add(name, 3);
+    else if (!own.consume_front("##"))
+      keys.add("\u2581" + name);
+    // The converter makes words of these.
+    else if (own.starts_with("\u2581") && own != "\u2581")
+      keys.add("\u2581[unused" + std::to_string(id) + "]");
+    else
+      keys.add(own.str());
+  }
+  keys.scores.clear();
+  make(keys);
+  EXPECT_GT(compareCorpus("bert_ids.json", "\u2581"), 1900u);
+}
+
+// What a file says of capitals and of what stands around a text; recorded likewise.
+TEST_F(GgufTokenizerTest, KeysSayWhatWordPiecesKeep) {
+  Keys keys = wordPieces();
+  keys.flags = {{"normalizer.lowercase", false}};
+  make(keys);
+  EXPECT_EQ(idsOf("Caf\u00E9 CAFE caf\u00E9s!"), (Ids{2, 21, 1, 1, 17, 3}));
+  EXPECT_EQ(idsOf("Play Caf\u00E9"), (Ids{2, 22, 21, 3}));
+  keys.flags = {{"normalizer.strip_accents", false}};
+  make(keys);
+  EXPECT_EQ(idsOf("Caf\u00E9 CAFE caf\u00E9s!"), (Ids{2, 1, 10, 1, 17, 3}));
+  keys.flags = {{"add_bos_token", false}, {"add_sep_token", false}};
+  make(keys);
+  EXPECT_EQ(idsOf("the"), (Ids{6}));
+  // Where no key has them they are 101 and 102.
+  keys.flags.clear();
+  keys.ids = {{"unknown_token_id", 1}};
+  EXPECT_EQ(refusal(keys),
+            "m.gguf: names no token for 'tokenizer.ggml.cls_token_id'");
+  while (keys.tokens.size() < 101)
+    keys.add("\u2581w" + std::to_string(keys.tokens.size()));
+  keys.add("[BEGIN]", 3);
+  keys.add("[END]", 3);
+  keys.scores.clear();
+  make(keys);
+  EXPECT_EQ(idsOf("the"), (Ids{101, 6, 102}));
+  // Other kinds know nothing of capitals.
+  keys = byteLevel();
+  keys.flags = {{"normalizer.lowercase", true}};
+  EXPECT_NE(refusal(keys).find("unknown key "
+                               "'tokenizer.ggml.normalizer.lowercase'"),
+            std::string::npos);
+  // Two tokens may not have one name.
+  keys = wordPieces();
+  keys.tokens[8] = "\u2581##ed";
+  EXPECT_EQ(refusal(keys), "m.gguf: token 9 '##ed' is token 8 as well");
+}
+
 constexpr const char *kWayOn =
     ": how texts are cut is not known; give the tokenizer beside it with "
     "--tokenizer DIR, or none with --no-tokenizer";
 
 TEST_F(GgufTokenizerTest, UnknownKindsAreNamed) {
   Keys keys = byteLevel();
-  keys.model = "bert";
-  EXPECT_EQ(refusal(keys),
-            "m.gguf: tokenizer 'bert' is not supported; supported: gpt2, "
-            "llama, t5, rwkv, none; give it beside the file with --tokenizer "
-            "DIR, or leave it out with --no-tokenizer");
+  keys.model = "plamo2";
+  EXPECT_EQ(
+      refusal(keys),
+      "m.gguf: tokenizer 'plamo2' is not supported; supported: gpt2, "
+      "llama, t5, rwkv, bert, none; give it beside the file with --tokenizer "
+      "DIR, or leave it out with --no-tokenizer");
   keys = byteLevel();
   keys.pre = "default";
   std::string found = refusal(keys);
