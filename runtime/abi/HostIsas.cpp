@@ -89,6 +89,9 @@ static constexpr HostIsa kV4Bf16 = {.name = "x86-64-v4-bf16",
                                     .needs = kBf16,
                                     .multipliesBf16 = true};
 
+// No level has AMX: its code could not be tested, since no machine at hand has it and
+// QEMU 7.2 does not emulate it.
+
 // Arm from version 8.2 on. Vectors are pairs of the 32 registers of 4 lanes, so that
 // bits are those of x86-64-v3, and a product's register block has its 24 sums all the
 // same. Of the architecture's versions nothing is asked but the instructions themselves.
