@@ -141,11 +141,13 @@ void Engine::shrink(uint32_t slot, uint64_t position) {
   reached[slot] = position;
 }
 
-/// Closed slots may keep memory that is not worth giving back.
+/// Closed slots may keep memory that is not worth giving back, but no more than a
+/// whole slot.
 uint64_t Engine::stateBudget() const {
   if (budget == UINT64_MAX)
     return budget;
-  uint64_t kept = lastSeen.size() * kLeastToRelease;
+  uint64_t ofSlot = held.bytes(UINT64_MAX);
+  uint64_t kept = lastSeen.size() * std::min(kLeastToRelease, ofSlot);
   return budget - std::min(budget, kept);
 }
 

@@ -443,6 +443,17 @@ TEST(Scheduler, AdmitsWhatMemoryHolds) {
   EXPECT_EQ(refusal.find("5: the request's states take up to "), 0u) << refusal;
 }
 
+// A slot has 24 bytes. As many as an engine can have would leave nothing of a TiB, if
+// each kept as much as a large one may.
+TEST(Scheduler, SmallSlotsLeaveMemoryForStates) {
+  Toy toy(1u << 20);
+  Asked one;
+  one.prompt = {1, 2, 3};
+  EXPECT_EQ(toy.refusal(one.request()), "");
+  toy.finish();
+  EXPECT_EQ(toy.hearing[1].tokens, alone(one));
+}
+
 TEST(Scheduler, RefusesWhatCannotBe) {
   effc_scheduler_options_t options = defaults();
   options.max_new_tokens = 50;
