@@ -93,6 +93,9 @@ public:
   /// Takes back what was fed since `mark`, a copyOut() without rows, but for `kept`
   /// tokens where nothing is fixed. For models that lose no rows.
   Check rewind(Session &session, const CopiedStates &mark, uint64_t kept);
+  /// Takes the last `count` tokens back, by way of `mark`, or null, where states do
+  /// not go back by themselves: effc_session_rewind().
+  Check takeBack(Session &session, uint64_t count, const CopiedStates *mark);
   /// A sequence as the bytes of a state file, and back (StateFile.h). A load
   /// that fails leaves the session as it was.
   Result<std::vector<uint8_t>> save(const Session &session);

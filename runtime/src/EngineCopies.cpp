@@ -119,3 +119,36 @@ Check Engine::rewind(Session &session, const CopiedStates &mark,
   session.position = mark.position;
   return {};
 }
+
+Check Engine::takeBack(Session &session, uint64_t count,
+                       const CopiedStates *mark) {
+  if (session.lost)
+    return lostSequence("the sequence");
+  if (count > session.position)
+    return invalidArgument("'count' is ", count, ", but the sequence has ",
+                           session.position, " tokens");
+  uint64_t target = session.position - count;
+  bool hasAllRows = copies.hasAllRows(session.position);
+  if (mark && mark->position > target)
+    return invalidArgument("'mark' is at position ", mark->position,
+                           ", but the sequence is to go back to ", target);
+  if (count == 0)
+    return {};
+  if (!copies.hasFixed() && hasAllRows) {
+    session.position = target;
+    return {};
+  }
+  if (target == 0 || (mark && mark->position == 0)) {
+    reset(session);
+    return {};
+  }
+  if (!mark)
+    return fail(EFFC_UNSUPPORTED, "the sequence cannot go back by itself: ",
+                copies.hasFixed()
+                    ? "states of a fixed size hold all of its tokens at once"
+                    : "its window has lost the rows from before",
+                "; 'mark' is to be a checkpoint from before");
+  if (!hasAllRows)
+    return restore(session, *mark);
+  return rewind(session, {mark->position, mark->fixed, {}, mark->codes}, 0);
+}

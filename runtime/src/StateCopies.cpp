@@ -20,6 +20,11 @@ CopyLayout::CopyLayout(const artifact::Program &program) {
   }
 }
 
+bool CopyLayout::hasAllRows(uint64_t position) const {
+  return std::ranges::all_of(
+      growing, [&](const Growing &state) { return position <= state.rows; });
+}
+
 uint64_t CopiedStates::bytes() const {
   uint64_t sum = fixed ? fixed->size : 0;
   for (const SharedRows &run : rows)

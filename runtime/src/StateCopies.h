@@ -73,6 +73,8 @@ public:
   bool hasRows() const { return !growing.empty(); }
   /// Whether a sequence loses what an earlier position needs: a window does.
   bool losesRows() const { return loses; }
+  /// Whether a sequence at `position` has every row that it ever had.
+  bool hasAllRows(uint64_t position) const;
 
   /// How large copies are, before they are made.
   uint64_t sizeOfFixed() const { return fixedBytes; }

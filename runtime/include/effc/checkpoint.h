@@ -50,6 +50,29 @@ EFFC_API effc_status_t *
 effc_session_restore(effc_session_t *session,
                      const effc_checkpoint_t *checkpoint);
 
+/* Takes the last `count` tokens of the sequence back, at most all of them, so that
+ * others can follow: what follows has the bits that it would have had without them.
+ *
+ * Keys and values have rows of their own for each token. Where there is nothing else,
+ * the sequence goes back by exactly `count`, nothing is copied, and `mark` may be
+ * NULL. States of a fixed size hold all tokens at once, and a window (effc_memory_t)
+ * that is full has lost the rows from before. Then the sequence goes back to `mark`, a
+ * checkpoint of this text from before the tokens that are taken back, and what lies in
+ * between is fed again: effc_session_position() says from where on. Keys and values
+ * that are still there are not copied. Nobody can check that `mark` is of this text.
+ *
+ * So to try up to K tokens: make a checkpoint, with the last one as its parent; feed
+ * them; take back those that were wrong.
+ *
+ * EFFC_UNSUPPORTED: the sequence needs a mark, and there is none.
+ * EFFC_INVALID_ARGUMENT: `count` is more than the position; `mark` is of another
+ * model, or at a later position than the one to go back to.
+ * EFFC_DEVICE_ERROR: the sequence was lost before; or the device has failed, and it is
+ * lost now. */
+EFFC_API effc_status_t *effc_session_rewind(effc_session_t *session,
+                                            uint64_t count,
+                                            const effc_checkpoint_t *mark);
+
 /* Another handle of the same copy, which is shared: nothing is copied. */
 EFFC_API effc_status_t *
 effc_checkpoint_share(const effc_checkpoint_t *checkpoint,

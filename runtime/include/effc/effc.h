@@ -477,8 +477,9 @@ EFFC_API effc_status_t *effc_session_fork(const effc_session_t *session,
                                           effc_session_t **out_session);
 
 /* Makes `session` continue as `from`, of the same engine, would: copies
- * what that holds. With effc_session_fork() this is how a sequence is
- * rewound: fork where it may have to return to, assign the fork back.
+ * what that holds. With effc_session_fork() a sequence returns to a place:
+ * fork there, assign the fork back. effc_session_rewind() (checkpoint.h) takes
+ * its last tokens back without a second sequence.
  * EFFC_INVALID_ARGUMENT: `from` is null or of another engine. */
 EFFC_API effc_status_t *effc_session_assign(effc_session_t *session,
                                             const effc_session_t *from);

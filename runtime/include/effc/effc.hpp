@@ -251,8 +251,7 @@ public:
         width(model.rowWidth()) {}
   Engine(const Model &model, const Device &device,
          const effc_engine_options_t &options)
-      : Handle(create(model, device, options)),
-        width(model.rowWidth()) {}
+      : Handle(create(model, device, options)), width(model.rowWidth()) {}
 
   void prefill(const std::vector<effc_prompt_t> &prompts) {
     check(effc_engine_prefill(get(), prompts.data(), prompts.size()));
@@ -423,6 +422,14 @@ public:
   }
   void restore(const Checkpoint &checkpoint) {
     check(effc_session_restore(get(), checkpoint.get()));
+  }
+  /// Takes the last `count` tokens back; from `mark` on tokens are fed again where
+  /// states do not go back by themselves.
+  void rewind(uint64_t count) {
+    check(effc_session_rewind(get(), count, nullptr));
+  }
+  void rewind(uint64_t count, const Checkpoint &mark) {
+    check(effc_session_rewind(get(), count, mark.get()));
   }
 
 private:

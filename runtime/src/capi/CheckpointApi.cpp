@@ -49,6 +49,18 @@ effc_status_t *effc_session_restore(effc_session_t *session,
   });
 }
 
+effc_status_t *effc_session_rewind(effc_session_t *session, uint64_t count,
+                                   const effc_checkpoint_t *mark) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"session", session}}))
+      return error;
+    if (mark && mark->model != session->engine->sharedModel())
+      return invalidArgument("'mark' is of another model");
+    return session->engine->takeBack(*session, count,
+                                     mark ? &mark->states : nullptr);
+  });
+}
+
 effc_status_t *effc_checkpoint_share(const effc_checkpoint_t *checkpoint,
                                      effc_checkpoint_t **out_checkpoint) {
   return atBorder([&]() -> Check {

@@ -237,6 +237,8 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_session_restore(nullptr, place.get()); }},
       {"effc_session_restore", "'checkpoint'",
        [&] { return effc_session_restore(s, nullptr); }},
+      {"effc_session_rewind", "'session'",
+       [&] { return effc_session_rewind(nullptr, 0, nullptr); }},
       {"effc_checkpoint_share", "'checkpoint'",
        [&] { return effc_checkpoint_share(nullptr, &outPlace); }},
       {"effc_checkpoint_share", "'out_checkpoint'",
