@@ -51,6 +51,17 @@ EFFC_API effc_status_t *
 effc_grammar_create_from_schema(const effc_model_t *model, const char *schema,
                                 size_t size, effc_grammar_t **out_grammar);
 
+/* Makes a grammar of a regular expression, UTF-8 of at most 1 MiB: the whole text is
+ * what it fits, with `^` and `$` or without. runtime/src/grammar/README.md says which
+ * expressions are understood.
+ *
+ * EFFC_INVALID_ARGUMENT: it is no expression, or nothing fits it. EFFC_UNSUPPORTED: it
+ * has what is not understood, such as references and looks ahead; messages have the
+ * byte, and else as effc_grammar_create(). */
+EFFC_API effc_status_t *
+effc_grammar_create_from_pattern(const effc_model_t *model, const char *pattern,
+                                 size_t size, effc_grammar_t **out_grammar);
+
 /* Makes the grammar of any JSON object. Errors as effc_grammar_create(). */
 EFFC_API effc_status_t *
 effc_grammar_create_json_object(const effc_model_t *model,

@@ -4,6 +4,7 @@
 #include "runtime/src/capi/Handles.h"
 #include "runtime/src/grammar/GbnfReader.h"
 #include "runtime/src/grammar/GrammarHandle.h"
+#include "runtime/src/grammar/PatternReader.h"
 #include "runtime/src/grammar/SchemaReader.h"
 
 using namespace effc;
@@ -59,6 +60,20 @@ effc_status_t *effc_grammar_create_from_schema(const effc_model_t *model,
                                     {"out_grammar", out_grammar}}))
       return error;
     return createFrom(readSchema({schema, size}), model, "the schema",
+                      out_grammar);
+  });
+}
+
+effc_status_t *effc_grammar_create_from_pattern(const effc_model_t *model,
+                                                const char *pattern,
+                                                size_t size,
+                                                effc_grammar_t **out_grammar) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"model", model},
+                                    {"pattern", pattern},
+                                    {"out_grammar", out_grammar}}))
+      return error;
+    return createFrom(rulesOfPattern({pattern, size}), model, "the expression",
                       out_grammar);
   });
 }

@@ -18,7 +18,9 @@ static const CharacterSet kLineEnds = {
 namespace {
 class Reader {
 public:
-  Reader(std::string_view pattern, JsonRules &json)
+  /// `json` says how characters are written; null: as they are, and the pattern is
+  /// the whole text.
+  Reader(std::string_view pattern, JsonRules *json)
       : pattern(pattern), json(json) {}
 
   Result<Expression> run() {
@@ -51,16 +53,22 @@ private:
     std::vector<Expression> choices;
     do {
       std::vector<Expression> parts;
-      if (!skip('^'))
-        parts.push_back(repeat(json.character(), 0));
+      if (!skip('^') && json)
+        parts.push_back(repeat(json->character(), 0));
       parts.push_back(readSequence(0));
-      if (!skip('$'))
-        parts.push_back(repeat(json.character(), 0));
-      else if (at < pattern.size() && !is('|'))
+      if (!skip('$')) {
+        if (json)
+          parts.push_back(repeat(json->character(), 0));
+      } else if (at < pattern.size() && !is('|')) {
         refuse(EFFC_UNSUPPORTED, "'$' within");
+      }
       choices.push_back(sequence(std::move(parts)));
     } while (!error && skip('|'));
     return choice(std::move(choices));
+  }
+
+  Expression charactersOf(const CharacterSet &set) {
+    return json ? json->characters(set) : oneOf(set);
   }
 
   Expression readChoice(unsigned depth) {
@@ -84,12 +92,12 @@ private:
     case '(':
       return readGroup(depth);
     case '[':
-      return json.characters(readSet());
+      return charactersOf(readSet());
     case '.':
       ++at;
-      return json.characters(kLineEnds.complement());
+      return charactersOf(kLineEnds.complement());
     case '\\':
-      return json.characters(readEscape(false));
+      return charactersOf(readEscape(false));
     case '^':
     case '$':
       refuse(EFFC_UNSUPPORTED, "'^' or '$' within");
@@ -105,7 +113,7 @@ private:
       refuse(EFFC_UNSUPPORTED, "a closing bracket without its opening one");
       return {};
     default:
-      return json.characters(single(readCharacter()));
+      return charactersOf(single(readCharacter()));
     }
   }
 
@@ -279,7 +287,7 @@ private:
   }
 
   std::string_view pattern;
-  JsonRules &json;
+  JsonRules *json;
   size_t at = 0;
   Check error;
 };
@@ -287,5 +295,21 @@ private:
 
 Result<Expression> grammar::readPattern(std::string_view pattern,
                                         JsonRules &json) {
-  return Reader(pattern, json).run();
+  return Reader(pattern, &json).run();
+}
+
+Result<Rules> grammar::rulesOfPattern(std::string_view pattern) {
+  if (pattern.size() > kMostTextBytes)
+    return fail(EFFC_UNSUPPORTED, "expected an expression of at most ",
+                kMostTextBytes, " bytes, but found ", pattern.size());
+  if (makeValidUtf8(pattern) != pattern)
+    return invalidArgument("the expression is not UTF-8");
+  Result<Expression> read = Reader(pattern, nullptr).run();
+  if (!read)
+    return read.error();
+  Rules rules;
+  rules.root = rules.add("root", std::move(*read));
+  if (Check wrong = checkRules(rules))
+    return *wrong;
+  return rules;
 }

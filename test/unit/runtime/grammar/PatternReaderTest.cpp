@@ -63,3 +63,28 @@ TEST(PatternReader, RefusesTheRest) {
     EXPECT_NE(read.error().message.find("at byte"), std::string::npos);
   }
 }
+
+TEST(PatternReader, WholeTextsAreWrittenAsTheyAre) {
+  struct {
+    const char *pattern;
+    std::vector<std::string> fit, others;
+  } meanings[] = {{"a+", {"a", "aa"}, {"", "ab", "ba"}},
+                  {"^a$", {"a"}, {"aa"}},
+                  {"^a|b$", {"a", "b"}, {"ab", "ac", "cb"}},
+                  {"\"[^\"\\\\]\"\\n", {"\"x\"\n"}, {"\"\\\"\n", "\"x\"\\n"}},
+                  {"(yes|no)\\.", {"yes.", "no."}, {"yes", "maybe."}},
+                  {"", {""}, {"a"}}};
+  for (const auto &[pattern, fit, others] : meanings) {
+    auto rules = rulesOfPattern(pattern);
+    ASSERT_TRUE(rules) << rules.error().message;
+    for (const std::string &text : fit)
+      EXPECT_TRUE(plainFit(*rules, text).isWhole) << pattern << ": " << text;
+    for (const std::string &text : others)
+      EXPECT_FALSE(plainFit(*rules, text).isWhole) << pattern << ": " << text;
+  }
+  EXPECT_EQ(rulesOfPattern("(?!a)b").error().code, EFFC_UNSUPPORTED);
+  EXPECT_EQ(rulesOfPattern("a\xFF").error().code, EFFC_INVALID_ARGUMENT);
+  EXPECT_EQ(rulesOfPattern("a[]").error().code, EFFC_INVALID_ARGUMENT);
+  std::string large((1 << 20) + 1, 'a');
+  EXPECT_EQ(rulesOfPattern(large).error().code, EFFC_UNSUPPORTED);
+}
