@@ -3,6 +3,7 @@
 #include "tools/effc/ChatFile.h"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Dialogue.h"
+#include "tools/effc/GrammarChoice.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/SamplingChoice.h"
 #include "tools/effc/TokenLimit.h"
@@ -29,6 +30,7 @@ struct ChatOptions {
   ModelAccess access;
   DeviceChoice device;
   SamplingChoice sampling;
+  GrammarChoice grammar;
   int64_t newTokens = 4096;
   bool keepState = false, stats = false, json = false;
 };
@@ -300,6 +302,10 @@ static void chat(const ChatOptions &options) {
                      "both");
   if (options.keepState && !options.conversation)
     throw UsageError("--keep-state needs the file of --conversation");
+  options.grammar.check();
+  if (options.grammar.grammar == "-" && !options.message)
+    throw UsageError("--grammar - and messages cannot both come by standard "
+                     "input: give a file, or a MESSAGE");
   Model model = openModel(options.file, options.access);
   if (!model.hasTokenizer())
     throw Failure("'" + options.file +
@@ -307,6 +313,8 @@ static void chat(const ChatOptions &options) {
                   "--tokenizer DIR gives it one");
   Chat chat = chatOf(model, options);
   DialogueOptions settings = settingsOf(model, chat, options);
+  std::optional<Grammar> grammar = options.grammar.open(model);
+  settings.generation.grammar = grammar ? &*grammar : nullptr;
   Place place =
       openEngine(options.device, model, {.sessions = Dialogue::kSessions});
   ChatLoop loop(options, Dialogue(model, place.engine, std::move(chat),
@@ -363,6 +371,7 @@ void effc::cli::addChatCommand(CLI::App &app) {
   command->option_defaults()->group("Length and end");
   addTokenLimit(*command, options->newTokens);
   options->sampling.declare(*command);
+  options->grammar.declare(*command);
   command->option_defaults()->group("Output");
   command->add_flag("--stats", options->stats,
                     "Say after each answer what was read and what it took");
@@ -373,6 +382,8 @@ void effc::cli::addChatCommand(CLI::App &app) {
   command->footer("effc chat model.effc\n"
                   "effc chat model.effc --conversation talk.json "
                   "--system \"Answer briefly.\"\n"
-                  "effc chat model.effc \"Why is the sky blue?\" --temp 0");
+                  "effc chat model.effc \"Why is the sky blue?\" --temp 0\n"
+                  "effc chat model.effc \"Who won in 1954?\" --json-schema "
+                  "schema.json");
   command->callback([options] { chat(*options); });
 }

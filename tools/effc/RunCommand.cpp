@@ -3,6 +3,7 @@
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
 #include "tools/effc/Generation.h"
+#include "tools/effc/GrammarChoice.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
@@ -40,7 +41,7 @@ struct RunOptions {
   SamplingChoice sampling;
   uint64_t minTokens = 0;
   std::optional<uint32_t> logprobs; // the likeliest beside the token's own
-  std::optional<std::string> grammar, schema;
+  GrammarChoice grammar;
   GenerationOptions generation;
   bool printTokens = false, json = false, noSync = false;
 };
@@ -63,9 +64,7 @@ static void checkOptions(const RunOptions &options) {
   if (options.prompt.file == "-" && options.loadState == "-")
     throw UsageError("--prompt-file and --load-state cannot both read "
                      "standard input");
-  if (options.grammar && options.schema)
-    throw UsageError(
-        "expects one of --grammar and --json-schema, but got both");
+  options.grammar.check();
   if (!options.saveState)
     return;
   if (options.generation.samples > 1)
@@ -187,28 +186,6 @@ static GenerationOptions settingsOf(const Model &model,
   return settings;
 }
 
-/// What the user's options ask the text to follow, if they do. A schema is JSON, and
-/// what does not begin like that is a file.
-static std::optional<Grammar> grammarOf(const Model &model,
-                                        const RunOptions &options) {
-  if (!options.grammar && !options.schema)
-    return std::nullopt;
-  std::string text = options.schema.value_or("");
-  size_t first = text.find_first_not_of(" \t\r\n");
-  if (options.grammar)
-    text = readWholeFile(*options.grammar);
-  else if (first == std::string::npos || text[first] != '{')
-    text = readWholeFile(text);
-  try {
-    return Grammar(model, text,
-                   options.grammar ? effc_grammar_create
-                                   : effc_grammar_create_from_schema);
-  } catch (const Error &error) {
-    throw Failure((options.grammar ? "--grammar: " : "--json-schema: ") +
-                  std::string(error.what()));
-  }
-}
-
 /// Of each token its own number and those of the likeliest.
 static Json logprobsOf(const SampleResult &sample) {
   Json tokens = Json::array();
@@ -290,7 +267,7 @@ static void run(const RunOptions &options) {
   requireTokenizer(model, options);
   Tokens prompt = readPrompt(model, options);
   GenerationOptions settings = settingsOf(model, options);
-  std::optional<Grammar> grammar = grammarOf(model, options);
+  std::optional<Grammar> grammar = options.grammar.open(model);
   settings.grammar = grammar ? &*grammar : nullptr;
   Place place =
       openEngine(options.device, model, {.sessions = settings.samples});
@@ -403,19 +380,7 @@ void effc::cli::addRunCommand(CLI::App &app) {
       ->check(wholeNumber(1, 4096))
       ->capture_default_str()
       ->group("Sampling");
-  command
-      ->add_option("--grammar", options->grammar,
-                   "Write text alone that follows the grammar of this file, in "
-                   "GBNF; - reads standard input")
-      ->type_name("FILE")
-      ->group("Sampling");
-  command
-      ->add_option(
-          "--json-schema", options->schema,
-          "Write JSON alone that fits a schema: '{...}' itself, or the "
-          "file that it is in")
-      ->type_name("FILE|TEXT")
-      ->group("Sampling");
+  options->grammar.declare(*command);
   addStateOptions(*command, *options);
   addOutputOptions(*command, *options);
   addDeviceChoice(*command, options->device);

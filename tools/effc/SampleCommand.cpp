@@ -1,6 +1,7 @@
 // `effc sample`: many samples of many prompts, and how often one of k is right.
 
 #include "tools/effc/Commands.h"
+#include "tools/effc/GrammarChoice.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/effc/PassAtK.h"
@@ -31,6 +32,7 @@ struct SampleOptions {
   ModelAccess access;
   DeviceChoice device;
   SamplingChoice sampling;
+  GrammarChoice grammar;
   std::vector<std::string> stops;
   uint64_t samples = 1, newTokens = 128;
   uint32_t batch = 64;
@@ -155,8 +157,11 @@ static void report(const SampleOptions &options, const Total &total) {
 }
 
 static void checkOptions(const SampleOptions &options) {
+  options.grammar.check();
   if (options.resume && options.out == "-")
     throw UsageError("--resume needs the file of --out");
+  if (options.grammar.grammar == "-" && options.prompts == "-")
+    throw UsageError("--grammar and --prompts cannot both read standard input");
   if (options.json && options.out == "-")
     throw UsageError("--json prints the summary to standard output: --out FILE "
                      "takes the samples");
@@ -185,6 +190,8 @@ static void sample(const SampleOptions &options) {
                        ? options.stops
                        : model.stops();
   options.sampling.noteIdle(settings.sampling);
+  std::optional<Grammar> grammar = options.grammar.open(model);
+  settings.grammar = grammar ? &*grammar : nullptr;
   if (options.samples > 1 && settings.sampling.temperature == 0)
     printNote("all samples of a prompt will be the same: the temperature is 0");
 
@@ -264,6 +271,7 @@ void effc::cli::addSampleCommand(CLI::App &app) {
       ->check(wholeNumber(1, uint64_t(1) << 32))
       ->capture_default_str()
       ->group("Sampling");
+  options->grammar.declare(*command);
   command->option_defaults()->group("Feeding");
   command->add_option("--batch", options->batch, "Samples that run together")
       ->check(wholeNumber(1, 65536))
@@ -286,6 +294,8 @@ void effc::cli::addSampleCommand(CLI::App &app) {
   command->footer(
       "effc sample model.effc --prompts prompts.jsonl --samples 64 --temp 0.8 "
       "-o samples.jsonl\n"
+      "effc sample model.effc --prompts p.jsonl -o s.jsonl --json-schema "
+      "schema.json\n"
       "effc sample model.effc --prompts p.jsonl --samples 200 -o s.jsonl "
       "--resume\n"
       "effc sample model.effc --prompts p.jsonl --check ./is-right -o s.jsonl "

@@ -80,6 +80,7 @@ private:
       request.choices = static_cast<uint32_t>(count);
       request.stop_texts = stops.data();
       request.stop_text_count = stops.size();
+      request.grammar = options.grammar ? options.grammar->get() : nullptr;
       asked[scheduler.submit(request)] = {next, begun, count};
       for (uint64_t i = 0; i < count; ++i)
         prompt.samples[begun + i].seed = sampling.seed + i;

@@ -21,6 +21,7 @@ struct SamplingOptions {
   /// Sample i of prompt j draws with the seed of these + j `samples` + i.
   effc_sampler_options_t sampling = {};
   std::vector<std::string> stops;
+  const Grammar *grammar = nullptr; // that samples follow; null: any text
 };
 
 struct OneSample {

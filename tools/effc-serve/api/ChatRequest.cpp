@@ -1,5 +1,6 @@
 // The body of /v1/chat/completions.
 
+#include "tools/effc-serve/api/GrammarFields.h"
 #include "tools/effc-serve/api/Requests.h"
 #include "tools/effc-serve/api/Sampling.h"
 #include "tools/effc-serve/api/ToolChoice.h"
@@ -26,7 +27,6 @@ static constexpr Field kOwn[] = {
     {"tools", FieldType::List, 0, 128},
     {"tool_choice", FieldType::Any},
     {"parallel_tool_calls", FieldType::Boolean},
-    {"response_format", FieldType::Mapping},
     {"modalities", FieldType::List, 0, 8},
 };
 
@@ -158,45 +158,11 @@ static void checkModalities(const Fields &fields) {
                        "modalities", "unsupported_parameter");
 }
 
-static ApiError wrongFormat(const std::string &what) {
-  return ApiError::invalid("response_format", what);
-}
-
-/// The grammar that 'response_format' asks for; null where any text will do.
-static std::shared_ptr<effc_grammar_t> grammarOf(const Fields &fields,
-                                                 const ServedModel &model) {
-  const Json *format = fields.find("response_format");
-  if (!format)
-    return nullptr;
-  Json type = format->value("type", Json());
-  if (type == Json("text"))
-    return nullptr;
-  effc_grammar_t *grammar = nullptr;
-  try {
-    if (type == Json("json_object")) {
-      check(effc_grammar_create_json_object(model.model().get(), &grammar));
-    } else if (type == Json("json_schema")) {
-      Json asked = format->value("json_schema", Json());
-      if (!asked.is_object() || !asked.contains("schema"))
-        throw wrongFormat("expects a schema: {\"type\": \"json_schema\", "
-                          "\"json_schema\": {\"schema\": {...}}}");
-      std::string schema = asked["schema"].dump();
-      check(effc_grammar_create_from_schema(model.model().get(), schema.data(),
-                                            schema.size(), &grammar));
-    } else {
-      throw wrongFormat("expects the type \"text\", \"json_object\" or "
-                        "\"json_schema\", but got " +
-                        shown(type));
-    }
-  } catch (const Error &error) {
-    throw wrongFormat(std::string("is not possible: ") + error.what());
-  }
-  return {grammar, effc_grammar_free};
-}
-
 /// Has answers read for calls of tools, and a call begun where there is to be one.
+/// `grammarField` is the one that asks for a grammar, if there is one.
 static void readTools(const Fields &fields, const ServedModel &model,
-                      ChatPrompt &prompt, Asked &asked) {
+                      const char *grammarField, ChatPrompt &prompt,
+                      Asked &asked) {
   ToolChoice choice = ToolChoice::read(fields);
   if (choice.kind == ToolChoice::Kind::None)
     return;
@@ -214,7 +180,7 @@ static void readTools(const Fields &fields, const ServedModel &model,
   if (choice.kind == ToolChoice::Kind::Auto)
     return;
   if (asked.plan.grammar)
-    throw ApiError::invalid("response_format",
+    throw ApiError::invalid(grammarField,
                             "is not possible where 'tool_choice' asks for a "
                             "call");
   ForcedCall call =
@@ -242,9 +208,11 @@ Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   asked.ignored = fields.ignored();
   readSampling(fields, model, asked.plan);
   ChatPrompt prompt = renderChat(fields, model);
-  asked.plan.grammar = grammarOf(fields, model);
-  asked.manner = {prompt.text, "", ""};
-  readTools(fields, model, prompt, asked);
+  AskedGrammar grammar = readGrammar(fields, model);
+  asked.plan.grammar = grammar.grammar;
+  // What follows a grammar does so from its first token on, and is content.
+  asked.manner = {grammar.grammar ? "" : prompt.text, "", ""};
+  readTools(fields, model, grammar.field, prompt, asked);
   if (int32_t end = model.chat()->endToken(); end >= 0 && !asked.plan.ignoreEnd)
     asked.plan.stopTokens.push_back(end);
   if (prompt.messagesEnd > 0)

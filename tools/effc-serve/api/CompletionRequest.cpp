@@ -1,5 +1,6 @@
 // The body of /v1/completions.
 
+#include "tools/effc-serve/api/GrammarFields.h"
 #include "tools/effc-serve/api/Requests.h"
 #include "tools/effc-serve/api/Sampling.h"
 
@@ -23,7 +24,6 @@ static constexpr Field kOwn[] = {
 
 static constexpr RefusedField kRefused[] = {
     {"suffix", "nothing is inserted before a text"},
-    {"response_format", "there are no grammars yet"},
 };
 
 const BodyTable &effc::serve::completionTable() {
@@ -135,6 +135,7 @@ Asked effc::serve::readCompletion(const Json &body, const ServedModel &model,
   asked.ignored = fields.ignored();
   asked.echoes = fields.flag("echo");
   readSampling(fields, model, asked.plan);
+  asked.plan.grammar = readGrammar(fields, model).grammar;
   if (fields.integer("best_of", asked.plan.choices) != asked.plan.choices)
     throw ApiError::invalid("best_of", "is possible with the value of 'n' "
                                        "alone: no choice is left out");

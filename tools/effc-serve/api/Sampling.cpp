@@ -11,6 +11,7 @@ using Json = nlohmann::ordered_json;
 // The most that a double can say within 64 bits.
 static constexpr double kMostSeed = 9223372036854774784.0;
 static constexpr double kMostCount = 2147483647;
+static constexpr double kMostGrammarBytes = 1048576; // that the library takes
 
 static constexpr Field kFields[] = {
     {"model", FieldType::Text, 0, 512},
@@ -32,6 +33,14 @@ static constexpr Field kFields[] = {
     {"stream", FieldType::Boolean},
     {"stream_options", FieldType::Mapping, 0, 16},
     {"return_tokens_as_token_ids", FieldType::Boolean},
+    {"response_format", FieldType::Mapping},
+    {"structured_outputs", FieldType::Mapping, 0, 16},
+    {"guided_json", FieldType::Any},
+    {"guided_regex", FieldType::Text, 0, kMostGrammarBytes},
+    {"guided_choice", FieldType::List, 1, 1024},
+    {"guided_grammar", FieldType::Text, 0, kMostGrammarBytes},
+    {"json_schema", FieldType::Any},
+    {"grammar", FieldType::Text, 0, kMostGrammarBytes},
 };
 
 static constexpr RefusedField kRefused[] = {
@@ -39,13 +48,11 @@ static constexpr RefusedField kRefused[] = {
     {"length_penalty", "there is no search over beams"},
     {"allowed_token_ids", "tokens are left out by 'logit_bias'"},
     {"bad_words", "tokens are left out by 'logit_bias'"},
-    {"guided_json", "there are no grammars yet"},
-    {"guided_regex", "there are no grammars yet"},
-    {"guided_choice", "there are no grammars yet"},
-    {"guided_grammar", "there are no grammars yet"},
-    {"structured_outputs", "there are no grammars yet"},
-    {"grammar", "there are no grammars yet"},
-    {"json_schema", "there are no grammars yet"},
+    {"grammar_lazy", "a grammar is followed from the first token on"},
+    {"grammar_triggers", "a grammar is followed from the first token on"},
+    {"structural_tag", "a grammar is followed from the first token on"},
+    {"guided_whitespace_pattern", "white space of a schema's texts is at most "
+                                  "one space, or a new line with some"},
     {"mirostat", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"xtc_probability", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"top_n_sigma", "'top_p', 'min_p' and 'typical_p' leave tokens out"},

@@ -5,6 +5,7 @@
 #include "test/unit/tools/effc/RunToy.h"
 
 #include <gtest/gtest.h>
+#include <sstream>
 
 using namespace effc::test;
 
@@ -64,4 +65,48 @@ TEST(RunGrammar, SaysWhatIsWrong) {
   wrong = run(toyPath(), {"--tokens", "1", "--json-schema", "{}", "--grammar",
                           grammar.path()});
   EXPECT_EQ(wrong.status, 2);
+}
+
+TEST(RunGrammar, IsThereForSamplesAndConversations) {
+  TemporaryFile grammar = fileOf("root ::= [0-9]{2} \"!\"\n");
+  TemporaryFile prompts = fileOf("{\"prompt\": \"a\"}\n{\"tokens\": [5]}\n");
+  Finished done = runProgram({EFFC_PROGRAM, "sample", toyPath(), "--prompts",
+                              prompts.path(), "--samples", "3", "--temp", "1",
+                              "--grammar", grammar.path()});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::istringstream lines(done.out);
+  size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    nlohmann::json parsed = nlohmann::json::parse(line);
+    for (const auto &sample : parsed["samples"]) {
+      std::string text = sample["text"];
+      EXPECT_EQ(text.size(), 3u) << text;
+      EXPECT_EQ(text.back(), '!');
+      EXPECT_EQ(sample["stop_reason"], "end");
+      ++count;
+    }
+  }
+  EXPECT_EQ(count, 6u);
+  done = runProgram(
+      {EFFC_PROGRAM, "sample", toyPath(), "--prompts", "-", "--grammar", "-"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(done.err.find("cannot both read standard input"), std::string::npos)
+      << done.err;
+
+  ToyOptions options;
+  options.changeTokenizer = [](effc::artifact::TokenizerT &table) {
+    addChatTemplate(table, "default", "{{ messages[-1].content }}");
+  };
+  TemporaryFile chat(makeToyArtifact(options));
+  done = runProgram({EFFC_PROGRAM, "chat", chat.path(), "--temp", "1",
+                     "--json-schema", "{\"enum\": [\"red\", 17]}"},
+                    "hello\nagain\n");
+  ASSERT_EQ(done.status, 0) << done.err;
+  lines = std::istringstream(done.out);
+  count = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    EXPECT_TRUE(line == "\"red\"" || line == "17") << line;
+  EXPECT_EQ(count, 2u);
+  done = runProgram({EFFC_PROGRAM, "chat", chat.path(), "--grammar", "-"});
+  EXPECT_EQ(done.status, 2);
 }
