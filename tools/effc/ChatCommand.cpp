@@ -112,7 +112,9 @@ void ChatLoop::report(const Turn &turn) {
   if (options.json) {
     Json json;
     json["role"] = "assistant";
-    json["content"] = turn.answer.text;
+    json["content"] = turn.content;
+    if (!turn.reasoning.empty())
+      json["reasoning_content"] = turn.reasoning;
     json["tokens"] = turn.answer.tokens;
     json["seed"] = turn.answer.seed;
     json["stop_reason"] = nameOf(turn.answer.ending);
@@ -292,7 +294,7 @@ static DialogueOptions settingsOf(const Model &model, const Chat &chat,
   generation.stops = resolveStops(model, model.stops(), {});
   if (int32_t end = chat.endToken(model); end >= 0)
     generation.stops.tokens.push_back(end);
-  generation.show = options.json ? Show::Nothing : Show::Text;
+  settings.shows = !options.json;
   return settings;
 }
 

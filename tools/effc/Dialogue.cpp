@@ -2,10 +2,13 @@
 
 #include "tools/effc/PromptFeed.h"
 #include "tools/terminal/Failure.h"
+#include "tools/terminal/Terminal.h"
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <span>
+#include <utility>
 
 using namespace effc;
 using namespace effc::cli;
@@ -15,13 +18,84 @@ Dialogue::Dialogue(const Model &model, Engine &engine, Chat chat,
     : model(model), engine(engine), chat(std::move(chat)),
       options(std::move(options)), kept{Session(engine), {}} {}
 
-Tokens Dialogue::render(bool addGenerationPrompt) const {
+namespace {
+/// The text of an answer, as it comes, to its parts, which it shows.
+class AnswerParts {
+public:
+  /// `prompt` is what the answer follows: it may end within reasoning.
+  AnswerParts(const Chat &chat, std::string_view prompt, bool shows)
+      : shows(shows) {
+    effc_chat_parser_options_t options = effc_chat_parser_options_default();
+    options.prompt = prompt.data();
+    options.prompt_size = prompt.size();
+    effc_chat_parser_t *made = nullptr;
+    check(effc_chat_parser_create(chat.get(), &options, &made));
+    parser.reset(made);
+  }
+
+  void push(std::string_view text) {
+    check(effc_chat_parser_push(parser.get(), text.data(), text.size()));
+    take();
+  }
+  void finish() {
+    check(effc_chat_parser_finish(parser.get()));
+    take();
+    if (!shows)
+      return;
+    endReasoning();
+    print("\n");
+    flushOutput();
+  }
+
+  std::string content, reasoning;
+
+private:
+  void take() {
+    while (true) {
+      effc_chat_part_t part = {};
+      part.size = sizeof part;
+      check(effc_chat_parser_next(parser.get(), &part));
+      if (part.kind == EFFC_CHAT_NONE)
+        return;
+      std::string_view text(part.text, part.text_size);
+      bool isReasoning = part.kind == EFFC_CHAT_REASONING;
+      (isReasoning ? reasoning : content) += text;
+      if (shows)
+        show(text, isReasoning);
+    }
+  }
+
+  void show(std::string_view text, bool isReasoning) {
+    if (isReasoning) {
+      isWithin = true;
+      return printAside(text);
+    }
+    endReasoning();
+    print(text);
+    flushOutput();
+  }
+  void endReasoning() {
+    if (std::exchange(isWithin, false))
+      printAside("\n\n");
+  }
+
+  struct Free {
+    void operator()(effc_chat_parser_t *parser) const {
+      effc_chat_parser_free(parser);
+    }
+  };
+  std::unique_ptr<effc_chat_parser_t, Free> parser;
+  bool shows, isWithin = false; // reasoning was shown, and nothing since
+};
+} // namespace
+
+ChatText Dialogue::render(bool addGenerationPrompt) const {
   Conversation conversation;
   conversation.messages = all.dump();
   conversation.arguments = options.arguments;
   conversation.date = options.date;
   conversation.addGenerationPrompt = addGenerationPrompt;
-  return chat.render(conversation).tokenize(model);
+  return chat.render(conversation);
 }
 
 /// Whether `longer` begins with `tokens`, and goes on.
@@ -46,7 +120,9 @@ size_t Dialogue::startFrom(const Tokens &prompt) {
 
 Turn Dialogue::answer() {
   Turn turn;
-  Tokens prompt = render(true), messages = render(false);
+  ChatText text = render(true);
+  Tokens prompt = text.tokenize(model),
+         messages = render(false).tokenize(model);
   if (prompt.empty())
     throw Failure("the template makes no tokens of the conversation");
   // The next turn keeps the messages, and often not what begins an answer.
@@ -76,6 +152,10 @@ Turn Dialogue::answer() {
   std::chrono::duration<double> reading =
       std::chrono::steady_clock::now() - start;
   GenerationOptions settings = options.generation;
+  // What follows a grammar does so from its first token on, and is content.
+  AnswerParts parts(chat, settings.grammar ? "" : text.bytes(), options.shows);
+  settings.onText = [&](std::string_view more) { parts.push(more); };
+  settings.show = Show::Nothing;
   settings.before = kept.tokens;
   settings.sampling.seed += asked++;
   Session session(engine);
@@ -85,8 +165,11 @@ Turn Dialogue::answer() {
       Tokens(prompt.begin() + static_cast<ptrdiff_t>(kept.tokens.size()),
              prompt.end()));
   generation.run();
+  parts.finish();
   generation.feedLastToken();
   turn.answer = generation.results()[0];
+  turn.content = std::move(parts.content);
+  turn.reasoning = std::move(parts.reasoning);
   turn.prefill = {turn.readTokens,
                   reading.count() + generation.prefill.seconds};
   turn.decode = generation.decode;
@@ -102,7 +185,9 @@ Turn Dialogue::ask(const std::string &question) {
   try {
     all.push_back({{"role", "user"}, {"content", question}});
     Turn turn = answer();
-    all.push_back({{"role", "assistant"}, {"content", turn.answer.text}});
+    all.push_back({{"role", "assistant"}, {"content", turn.content}});
+    if (!turn.reasoning.empty())
+      all.back()["reasoning_content"] = turn.reasoning;
     return turn;
   } catch (...) {
     all = std::move(before);

@@ -4,6 +4,9 @@
 // new alone: the state behind the last answer goes on where the template keeps that
 // text, else the state at the end of the last message that the template keeps.
 //
+// Reasoning, where the template has marks for it, is kept apart from the content, as
+// servers have it: whether the next turn shows it to the model is the template's to say.
+//
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_TOOLS_EFFC_DIALOGUE_H
 #define EFFC_TOOLS_EFFC_DIALOGUE_H
@@ -18,6 +21,7 @@ namespace effc::cli {
 
 /// How a conversation is written and answered.
 struct DialogueOptions {
+  bool shows = true; // answers, as they come; reasoning goes to standard error
   std::string arguments; // JSON, more variables of the template; empty: none
   std::string date;      // that the template sees; empty: the machine's
   GenerationOptions generation;
@@ -26,8 +30,9 @@ struct DialogueOptions {
 /// What an answer took.
 struct Turn {
   SampleResult answer;
-  uint64_t promptTokens = 0; // of the whole conversation
-  uint64_t readTokens = 0;   // of which so many were read now
+  std::string content, reasoning; // its text, taken apart
+  uint64_t promptTokens = 0;      // of the whole conversation
+  uint64_t readTokens = 0;        // of which so many were read now
   Rate prefill, decode;
 };
 
@@ -52,7 +57,8 @@ public:
   /// The system's message; empty: none.
   void setSystem(const std::string &text);
 
-  /// A list of {"role", "content"}.
+  /// A list of {"role", "content"}, answers with "reasoning_content" where they have
+  /// some.
   const Json &messages() const { return all; }
   void setMessages(Json messages) { all = std::move(messages); }
 
@@ -69,7 +75,7 @@ private:
     Tokens tokens;
   };
 
-  Tokens render(bool addGenerationPrompt) const;
+  ChatText render(bool addGenerationPrompt) const;
   Turn answer();
   size_t startFrom(const Tokens &prompt);
 

@@ -166,6 +166,11 @@ void Generation::show(Sample &sample) {
   flushOutput();
 }
 
+void Generation::tell(const Sample &sample, std::string_view text) const {
+  if (options.onText && sample.index == 0 && !text.empty())
+    options.onText(text);
+}
+
 /// Takes a token; returns why the sample ends behind it, if it does.
 std::optional<Ending> Generation::push(Sample &sample, int32_t token) {
   if (!options.ignoreEnd && endsSequence(token))
@@ -182,6 +187,7 @@ std::optional<Ending> Generation::push(Sample &sample, int32_t token) {
   if (sample.stream)
     text = sample.stop.push(sample.stream->push(token));
   sample.result.text += text;
+  tell(sample, text);
   if (options.show == Show::Tokens)
     text = (made.empty() ? "" : ",") + std::to_string(token);
   made.push_back(token);
@@ -209,6 +215,7 @@ void Generation::end(Sample &sample, Ending ending) {
     std::string rest(sample.stop.push(sample.stream->finish()));
     rest += sample.stop.finish();
     sample.result.text += rest;
+    tell(sample, rest);
     if (options.show == Show::Text)
       sample.text += rest;
   }

@@ -6,9 +6,11 @@
 #include "tools/effc/Stops.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace effc::cli {
@@ -49,6 +51,8 @@ struct GenerationOptions {
   Tokens before; // what the session holds already, as penalties count it
   bool ignoreEnd = false; // go on behind the model's own end
   Show show = Show::Text;
+  /// Told of the first sample's text, as it comes; null: nobody is.
+  std::function<void(std::string_view)> onText;
 };
 
 /// A sample when it has ended. A stop is part of neither its text nor its
@@ -99,6 +103,7 @@ private:
   static void maskNextDraw(Sample &sample);
   void end(Sample &sample, Ending ending);
   void show(Sample &sample);
+  void tell(const Sample &sample, std::string_view text) const;
   bool endsSequence(int32_t token) const;
 
   const Model &model;

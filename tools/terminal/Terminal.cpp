@@ -41,6 +41,17 @@ void effc::cli::printNote(std::string_view message) {
   printDiagnostic("note", "\x1b[1m", message);
 }
 
+void effc::cli::printAside(std::string_view text) {
+  bool colours = useColour();
+  std::string safe;
+  if (errorIsTerminal())
+    text = safe = withoutControls(text);
+  std::fflush(stdout); // what came before stands before
+  std::fprintf(stderr, "%s%.*s%s", colours ? "\x1b[2m" : "",
+               static_cast<int>(text.size()), text.data(),
+               colours ? "\x1b[0m" : "");
+}
+
 static void outputFailed() {
   throw Failure(std::string("cannot write to standard output: ") +
                 std::strerror(errno));

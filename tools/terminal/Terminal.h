@@ -18,6 +18,10 @@ void printWarning(std::string_view message);
 /// "effc: note: MESSAGE".
 void printNote(std::string_view message);
 
+/// Writes what is shown beside a result, on standard error; on a terminal dim and
+/// withoutControls().
+void printAside(std::string_view text);
+
 /// Writes a result; on a terminal withoutControls(). Throws Failure when standard output cannot take it.
 void print(std::string_view text);
 /// Makes sure that all of it is written.

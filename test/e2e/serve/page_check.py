@@ -31,7 +31,21 @@ def answer_of(url, model, messages, tokens):
     body = {"model": model, "messages": messages, "temperature": 0, "max_completion_tokens": tokens}
     request = urllib.request.Request(url + "/v1/chat/completions", json.dumps(body).encode(),
                                      {"Content-Type": "application/json"})
-    return json.load(urllib.request.urlopen(request))["choices"][0]["message"]["content"]
+    return json.load(urllib.request.urlopen(request))["choices"][0]["message"]
+
+
+def shown(turn):
+    """An answer on the page: what it says, and its reasoning, which is folded."""
+    folded = turn.find_elements(By.CSS_SELECTOR, ".reasoning")
+    assert not any(each.get_attribute("open") for each in folded)
+    parts = {"content": turn.find_element(By.CSS_SELECTOR, ".turn > div").get_attribute("textContent")}
+    if folded:
+        parts["reasoning_content"] = folded[0].find_element(By.TAG_NAME, "div").get_attribute("textContent")
+    return parts
+
+
+def parts_of(message):
+    return {key: message[key] or "" for key in ("content", "reasoning_content") if key in message}
 
 
 def main():
@@ -57,16 +71,16 @@ def main():
         at("text").send_keys("Say <b>hello</b>.", Keys.ENTER)
         wait(lambda: len(turns("note")) == 1, "the end of the answer")
         messages = [{"role": "user", "content": "Say <b>hello</b>."}]
-        expected = answer_of(arguments.url, model, messages, 24)
-        found = turns("assistant")[0].get_attribute("textContent")
+        expected = parts_of(answer_of(arguments.url, model, messages, 24))
+        found = shown(turns("assistant")[0])
         assert found == expected, (found, expected)
         assert turns("user")[0].text == "Say <b>hello</b>.", "a text became markup"
         assert "tokens" in turns("note")[0].text
 
         at("text").send_keys("Again.", Keys.ENTER)
         wait(lambda: len(turns("note")) == 2, "the second answer")
-        messages += [{"role": "assistant", "content": expected}, {"role": "user", "content": "Again."}]
-        assert turns("assistant")[1].get_attribute("textContent") == answer_of(arguments.url, model, messages, 24)
+        messages += [{"role": "assistant", **expected}, {"role": "user", "content": "Again."}]
+        assert shown(turns("assistant")[1]) == parts_of(answer_of(arguments.url, model, messages, 24))
 
         at("max_completion_tokens").clear()
         at("max_completion_tokens").send_keys("1000")

@@ -130,3 +130,10 @@ TEST(Page, IsSmallAndTakesNothingFromElsewhere) {
        {"http://", "https://", "src=", "@import", "eval(", "innerHTML"})
     EXPECT_EQ(kPage.find(foreign), std::string_view::npos) << foreign;
 }
+
+// What a stream of a conversation has: the page shows each of them, as the check by a
+// browser (test/e2e/serve/page_check.py) sees.
+TEST(Page, ReadsAllThatAnswersHave) {
+  for (const char *field : {"delta.content", "delta.reasoning_content"})
+    EXPECT_NE(kPage.find(field), std::string_view::npos) << field;
+}

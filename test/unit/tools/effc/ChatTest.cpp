@@ -245,3 +245,51 @@ TEST_F(Chatting, LosesNothingWhenAMessageDoesNotFit) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[1]["content"], plain[1]["content"]);
 }
+
+// A grammar has the toy reason, and then answer. The template shows the model no
+// reasoning of earlier turns.
+TEST_F(Chatting, KeepsReasoningApart) {
+  write("reasoning.effc", kTemplate + "{# <think>, </think> #}");
+  std::ofstream(at("reasoned.gbnf"))
+      << "root ::= \"<think>so it is</think>fine\"\n";
+  auto ask = [&](std::vector<std::string> more, const std::string &input) {
+    std::vector<std::string> all = {EFFC_PROGRAM,         "chat",
+                                    at("reasoning.effc"), "--grammar",
+                                    at("reasoned.gbnf"),  "--conversation",
+                                    at("reasoned.json")};
+    all.insert(all.end(), more.begin(), more.end());
+    return runProgram(all, input);
+  };
+  Finished shown = ask({"hello"}, "");
+  EXPECT_EQ(shown.status, 0) << shown.err;
+  EXPECT_EQ(shown.out, "fine\n");
+  EXPECT_NE(shown.err.find("so it is\n\n"), std::string::npos) << shown.err;
+
+  Finished told = ask({"--json"}, "again\n");
+  EXPECT_EQ(told.err.find("so it is"), std::string::npos) << told.err;
+  Json answer = Json::parse(told.out);
+  EXPECT_EQ(answer["content"], "fine");
+  EXPECT_EQ(answer["reasoning_content"], "so it is");
+  Json messages = Json::parse(std::ifstream(at("reasoned.json")))["messages"];
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(messages[1], Json({{"role", "assistant"},
+                               {"content", "fine"},
+                               {"reasoning_content", "so it is"}}));
+  Model model(at("reasoning.effc"));
+  std::string read = "user:hello<|end|>assistant:fine<|end|>user:again<|end|>"
+                     "assistant:";
+  EXPECT_EQ(answer["prompt_tokens"], model.tokenize(read).size());
+}
+
+// An answer that begins within reasoning, and is cut there.
+TEST_F(Chatting, ReasoningAloneIsAnAnswer) {
+  write("open.effc", kTemplate + "{% if add_generation_prompt %}<think>\n"
+                                 "{% endif %}");
+  std::vector<Json> found = answers("hello\n", "open.effc");
+  ASSERT_EQ(found.size(), 1u);
+  Model model(at("open.effc"));
+  Tokens prompt = model.tokenize("user:hello<|end|>assistant:<think>\n");
+  EXPECT_EQ(found[0]["content"], "");
+  EXPECT_EQ(found[0]["reasoning_content"],
+            model.detokenize(greedy(prompt, 5), EFFC_DETOKENIZE_SKIP_SPECIAL));
+}
