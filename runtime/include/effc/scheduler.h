@@ -101,6 +101,10 @@ typedef struct effc_event {
    * drawn is not among them. NULL: nothing was fed, it failed, or memory lacked.
    * effc_checkpoint_share() keeps it. */
   const effc_checkpoint_t *states;
+  /* Of EFFC_EVENT_END, in nanoseconds by the scheduler's clock: from the submission to
+   * its place among those that run, or to its end; from there to its first token; and
+   * from that to its last. 0 where it did not come so far. */
+  uint64_t queued_ns, prompt_ns, decode_ns;
 } effc_event_t;
 
 typedef struct effc_scheduler_options {
@@ -324,6 +328,8 @@ EFFC_API effc_status_t *effc_scheduler_poll(effc_scheduler_t *scheduler,
  * or writes to it. -1: the system had none, or there is no scheduler. */
 EFFC_API int effc_scheduler_fd(const effc_scheduler_t *scheduler);
 
+#define EFFC_STEP_SIZES 16
+
 /* Since the scheduler was created; what ends in `_now` is how things stand. */
 typedef struct effc_scheduler_stats {
   size_t size;
@@ -362,6 +368,22 @@ typedef struct effc_scheduler_stats {
   uint64_t cache_files_dropped; /* not written, since others came too fast */
   uint64_t cache_disk_failures; /* more than 0: the folder is left alone */
   uint64_t drafted_tokens, accepted_tokens; /* of all requests */
+  uint64_t drafts; /* so many times a sequence was fed one */
+  /* Calls of the engine that went well, and their time by the scheduler's clock: those
+   * with pieces of prompts, which were fed `prompt_tokens`; and those with a token or
+   * a draft of each sequence, which were fed `decode_tokens`. */
+  uint64_t prompt_calls, prompt_ns;
+  uint64_t decode_calls, decode_ns, decode_tokens;
+  /* Steps by the tokens that their calls were fed: element i counts those with at most
+   * 2^i, and more than the element before; the last one all with more. Steps that were
+   * fed nothing are not counted. */
+  uint64_t sized_steps[EFFC_STEP_SIZES];
+  /* Requests that found a place, and how long they waited for it. */
+  uint64_t admitted, queued_ns, queued_ns_most;
+  /* How often a device has failed. It counts as lost when a request has ended for that,
+   * run again as often as it may be, and no call has gone well since: 1, else 0. */
+  uint64_t device_failures;
+  uint32_t device_lost_now;
 } effc_scheduler_stats_t;
 
 EFFC_API void effc_scheduler_stats(const effc_scheduler_t *scheduler,

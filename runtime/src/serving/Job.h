@@ -114,6 +114,10 @@ public:
   uint64_t reserved = 0;      // bytes for its states
   uint32_t retries = 0;
   bool hasEnded = false, hasFailed = false;
+  /// By the scheduler's clock: when it was submitted, found a place, had a token first
+  /// and last.
+  uint64_t submittedAt = 0;
+  std::optional<uint64_t> admittedAt, firstTokenAt, lastTokenAt;
 
   std::string salt; // its SHA-256, 32 bytes, or ""
   std::vector<uint64_t> marks;

@@ -4,6 +4,7 @@
 #include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -188,6 +189,7 @@ Result<uint64_t> Scheduler::enqueue(std::vector<std::unique_ptr<Job>> choices) {
     job->reserved = bytes;
     if (job->deadline != 0)
       job->deadline = time + std::min(job->deadline, UINT64_MAX - time);
+    job->submittedAt = time;
     job->place.number = number;
     job->place.since = counted.steps;
     if (job->choice > 0)
@@ -296,6 +298,7 @@ bool Scheduler::takeSlots(std::span<Job *const> choices) {
 /// In order, while there are places and memory; nobody passes one who waits for
 /// them, which would keep large requests waiting for ever.
 void Scheduler::admit() {
+  uint64_t time = now();
   std::lock_guard guard(lock);
   while (!queue.empty()) {
     auto first = std::min_element(
@@ -309,8 +312,14 @@ void Scheduler::admit() {
     if (running.size() + choices.size() > options.max_running ||
         bytes > budget - reserved || !takeSlots(choices))
       return;
-    for (Job *job : choices)
+    for (Job *job : choices) {
       job->phase = Job::Phase::Waiting;
+      job->admittedAt = time;
+    }
+    uint64_t waited = time - choices[0]->submittedAt;
+    ++counted.admitted;
+    counted.queued_ns += waited;
+    counted.queued_ns_most = std::max(counted.queued_ns_most, waited);
     choices[0]->phase = Job::Phase::Prompt;
     reserved += bytes;
     running.insert(running.end(), choices.begin(), choices.end());
@@ -342,8 +351,9 @@ bool Scheduler::decode() {
     samplers.push_back(&*job->sampler);
     tokens.push_back(job->drawn.back());
   }
-  if (Check error =
-          engine->decodeDraw(sessions, samplers, tokens, tokens.data())) {
+  if (Check error = measured(CallKind::Decode, tokens.size(), [&] {
+        return engine->decodeDraw(sessions, samplers, tokens, tokens.data());
+      })) {
     hit(decoding, *error);
     return true;
   }
@@ -366,7 +376,9 @@ bool Scheduler::replay() {
     }
   if (replaying.empty())
     return false;
-  if (Check error = engine->decode(sessions, tokens, nullptr)) {
+  if (Check error = measured(CallKind::Decode, tokens.size(), [&] {
+        return engine->decode(sessions, tokens, nullptr);
+      })) {
     hit(replaying, *error);
     return true;
   }
@@ -424,9 +436,11 @@ void Scheduler::end(Job &job, effc_end_t end, std::string message,
 /// A call failed, and may have lost the sequences that it named: each is run again
 /// as often as it may be.
 void Scheduler::hit(std::span<Job *const> called, const Error &error) {
+  bool deviceFailed = error.code == EFFC_DEVICE_ERROR;
+  bool isGivenUp = false; // by a request
   for (Job *job : called) {
-    if (error.code != EFFC_DEVICE_ERROR ||
-        job->retries >= options.max_retries) {
+    if (!deviceFailed || job->retries >= options.max_retries) {
+      isGivenUp = true;
       for (Job *other : job->others) // they have nobody to wait for
         end(*other, EFFC_END_FAILED, error.message, error.code);
       end(*job, EFFC_END_FAILED, error.message, error.code);
@@ -441,9 +455,33 @@ void Scheduler::hit(std::span<Job *const> called, const Error &error) {
     std::lock_guard guard(lock);
     ++counted.retries;
   }
+  if (!deviceFailed)
+    return;
+  std::lock_guard guard(lock);
+  ++counted.device_failures;
+  if (isGivenUp)
+    counted.device_lost_now = 1;
+}
+
+/// When what the job waits for came, and at its end how long each took.
+static void keepTimes(Job &job, effc_event_t &event, uint64_t time) {
+  if (event.kind == EFFC_EVENT_TOKEN) {
+    job.lastTokenAt = time;
+    if (!job.firstTokenAt)
+      job.firstTokenAt = time;
+  }
+  if (event.kind != EFFC_EVENT_END)
+    return;
+  event.queued_ns = job.admittedAt.value_or(time) - job.submittedAt;
+  if (!job.firstTokenAt)
+    return;
+  event.prompt_ns = *job.firstTokenAt - *job.admittedAt;
+  event.decode_ns = *job.lastTokenAt - *job.firstTokenAt;
 }
 
 void Scheduler::say(Job &job, Event event) {
+  uint64_t time = now();
+  keepTimes(job, event.shown, time);
   event.shown.size = sizeof event.shown;
   event.shown.request = job.place.number;
   event.shown.choice = job.choice;
@@ -465,7 +503,6 @@ void Scheduler::say(Job &job, Event event) {
   job.hasEnded |= isEnd;
   if (options.on_event)
     options.on_event(options.on_event_user, &event.asShown());
-  uint64_t time = now();
   std::lock_guard guard(lock);
   if (isEnd)
     ++counted.ended[event.shown.end];
@@ -508,7 +545,15 @@ Result<bool> Scheduler::step() {
   did |= feedPrompts();
   keepEnds();
   removeEnded();
+  countStep();
+  return did;
+}
+
+void Scheduler::countStep() {
+  uint64_t rows = std::exchange(stepRows, 0);
   std::lock_guard guard(lock);
   ++counted.steps;
-  return did;
+  if (rows > 0)
+    ++counted.sized_steps[std::min<int>(std::bit_width(rows - 1),
+                                        EFFC_STEP_SIZES - 1)];
 }

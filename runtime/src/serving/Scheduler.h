@@ -73,6 +73,7 @@ private:
   void admit();
   bool takeSlots(std::span<Job *const> choices);
   struct Fed;
+  enum class CallKind { Prompt, Decode };
   bool decodeDrafts();
   void feedDrafts(std::vector<Fed> &all);
   void drawDrafted(Fed &fed, const float *row);
@@ -98,6 +99,9 @@ private:
   void took(Job &job, int32_t token);
   void end(Job &job, effc_end_t end, std::string message = "",
            effc_status_code_t code = EFFC_OK);
+  template <typename Call>
+  Check measured(CallKind kind, uint64_t rows, Call call);
+  void countStep();
   void hit(std::span<Job *const> jobs, const Error &error);
   void say(Job &job, Event event);
   void removeEnded();
@@ -114,6 +118,7 @@ private:
   std::vector<Job *> running; // of `jobs`, oldest first
   std::vector<float> logits;
   SamplingScratch scratch;
+  uint64_t stepRows = 0; // tokens that calls of the current step were fed
 
   mutable std::mutex lock;
   std::condition_variable work, news; // for the thread that steps; for readers
@@ -132,6 +137,23 @@ private:
   std::mutex threadLock;
   bool stopping = false; // under `lock`
 };
+
+/// Runs a call of the engine, which feeds `rows` tokens, and counts it.
+template <typename Call>
+Check Scheduler::measured(CallKind kind, uint64_t rows, Call call) {
+  uint64_t start = now();
+  if (Check error = call())
+    return error;
+  uint64_t took = now() - start;
+  bool ofPrompts = kind == CallKind::Prompt;
+  std::lock_guard guard(lock);
+  ++(ofPrompts ? counted.prompt_calls : counted.decode_calls);
+  (ofPrompts ? counted.prompt_tokens : counted.decode_tokens) += rows;
+  (ofPrompts ? counted.prompt_ns : counted.decode_ns) += took;
+  counted.device_lost_now = 0;
+  stepRows += rows;
+  return {};
+}
 
 } // namespace effc::rt
 

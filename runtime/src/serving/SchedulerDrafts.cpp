@@ -104,7 +104,9 @@ void Scheduler::feedDrafts(std::vector<Fed> &all) {
                        EFFC_LOGITS_ALL, row, sizeof(effc_prompt_t)});
     row += fed.tokens.size() * vocabulary;
   }
-  if (Check error = engine->prefill(prompts.data(), prompts.size())) {
+  if (Check error = measured(CallKind::Decode, rows, [&] {
+        return engine->prefill(prompts.data(), prompts.size());
+      })) {
     hit(called, *error);
     return;
   }
@@ -134,6 +136,7 @@ void Scheduler::drawDrafted(Fed &fed, const float *row) {
   job.drafts->learn(fed.drafted, right);
   {
     std::lock_guard guard(lock);
+    ++counted.drafts;
     counted.drafted_tokens += fed.drafted;
     counted.accepted_tokens += right;
   }

@@ -68,13 +68,16 @@ bool Scheduler::feedPrompts() {
     called.push_back(&job);
     row += rows * vocabulary;
   }
-  if (Check error = engine->prefill(prompts.data(), prompts.size())) {
+  uint64_t tokens = 0;
+  for (const effc_prompt_t &prompt : prompts)
+    tokens += prompt.count;
+  if (Check error = measured(CallKind::Prompt, tokens, [&] {
+        return engine->prefill(prompts.data(), prompts.size());
+      })) {
     hit(called, *error);
     return true;
   }
-  uint64_t tokens = 0;
   for (size_t i = 0; i < called.size(); ++i) {
-    tokens += prompts[i].count;
     const float *last = prompts[i].out_logits;
     if (prompts[i].wanted == EFFC_LOGITS_ALL) {
       if (!tellScores(*called[i], {last, prompts[i].count * vocabulary}))
@@ -88,8 +91,6 @@ bool Scheduler::feedPrompts() {
   for (Job *job : called)
     if (!job->hasFailed)
       keepAtStop(*job);
-  std::lock_guard guard(lock);
-  counted.prompt_tokens += tokens;
   return true;
 }
 

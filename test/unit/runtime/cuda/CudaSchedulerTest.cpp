@@ -122,5 +122,19 @@ TEST_F(CudaDevice, RequestsSayWhyTheyFailed) {
         << hearing[number].message;
     EXPECT_EQ(hearing[number].tokens.empty(), number >= 3);
   }
-  EXPECT_EQ(scheduler.stats().retries, 8u);
+  effc_scheduler_stats_t stats = scheduler.stats();
+  EXPECT_EQ(stats.retries, 8u);
+  EXPECT_GE(stats.device_failures, 3u); // two of them run again
+  EXPECT_EQ(stats.device_lost_now, 1u);
+
+  // Whatever works again shows that the device is back.
+  one.choices = 1;
+  one.maxTokens = 2;
+  uint64_t number = scheduler.submit(one.request());
+  while (scheduler.stats().queued_now + scheduler.stats().running_now > 0)
+    scheduler.step();
+  hear(scheduler, hearing);
+  EXPECT_EQ(hearing[number].end, EFFC_END_LENGTH) << hearing[number].message;
+  EXPECT_EQ(scheduler.stats().device_failures, stats.device_failures);
+  EXPECT_EQ(scheduler.stats().device_lost_now, 0u);
 }
