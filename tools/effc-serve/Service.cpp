@@ -188,8 +188,25 @@ std::optional<HttpResponse> Service::refuse(HttpRequest &request) {
 
 //===-- What is answered at once ------------------------------------------===//
 
-HttpResponse Service::health() const {
-  std::string why = isDraining ? "the server is ending" : "";
+/// Why a model's device computes nothing any more; "" where it does.
+std::string Service::lostDevice() const {
+  for (size_t i = 0; i < models.size(); ++i) {
+    if (models[i]->stats().device_lost_now == 0)
+      continue;
+    const Embedder *embedder = models[i]->embedder();
+    std::string why =
+        embedder ? embedder->deviceFailure() : generations[i]->deviceFailure();
+    return "the device of '" + models[i]->name() + "' was lost: " + why;
+  }
+  return "";
+}
+
+/// A device that is lost may come back with another process, so `isLive` asks for
+/// that too, and not whether requests are taken.
+HttpResponse Service::health(bool isLive) const {
+  std::string why = lostDevice();
+  if (isDraining && !isLive)
+    why = "the server is ending";
   for (const auto &each : generations)
     if (!each->broken().empty())
       why = each->broken();
@@ -260,7 +277,9 @@ HttpResponse Service::get(const HttpRequest &request) {
   const std::string &path = request.path;
   HttpResponse response;
   if (path == "/v2/health/live") {
-    response.body = "{\"live\":true}";
+    response = health(/*isLive=*/true);
+    if (response.status == 200)
+      response.body = "{\"live\":true}";
     return response;
   }
   if (path.ends_with("/health") || path.ends_with("/ready"))

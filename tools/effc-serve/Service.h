@@ -65,7 +65,8 @@ private:
                                  const ServedModel &);
 
   HttpResponse get(const HttpRequest &request);
-  HttpResponse health() const;
+  std::string lostDevice() const;
+  HttpResponse health(bool isLive = false) const;
   HttpResponse modelList() const;
   HttpResponse model(const std::string &name) const;
   HttpResponse page() const;

@@ -437,10 +437,18 @@ void Scheduler::end(Job &job, effc_end_t end, std::string message,
 /// as often as it may be.
 void Scheduler::hit(std::span<Job *const> called, const Error &error) {
   bool deviceFailed = error.code == EFFC_DEVICE_ERROR;
-  bool isGivenUp = false; // by a request
+  auto isGivenUp = [&](const Job *job) {
+    return job->retries >= options.max_retries;
+  };
+  // Before a request is told, whose caller may ask at once.
+  if (deviceFailed) {
+    std::lock_guard guard(lock);
+    ++counted.device_failures;
+    if (std::ranges::any_of(called, isGivenUp))
+      counted.device_lost_now = 1;
+  }
   for (Job *job : called) {
-    if (!deviceFailed || job->retries >= options.max_retries) {
-      isGivenUp = true;
+    if (!deviceFailed || isGivenUp(job)) {
       for (Job *other : job->others) // they have nobody to wait for
         end(*other, EFFC_END_FAILED, error.message, error.code);
       end(*job, EFFC_END_FAILED, error.message, error.code);
@@ -455,12 +463,6 @@ void Scheduler::hit(std::span<Job *const> called, const Error &error) {
     std::lock_guard guard(lock);
     ++counted.retries;
   }
-  if (!deviceFailed)
-    return;
-  std::lock_guard guard(lock);
-  ++counted.device_failures;
-  if (isGivenUp)
-    counted.device_lost_now = 1;
 }
 
 /// When what the job waits for came, and at its end how long each took.

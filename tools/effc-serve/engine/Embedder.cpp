@@ -22,18 +22,44 @@ static std::vector<float> vectorOf(const std::vector<double> &sum, double count,
   return vector;
 }
 
+void Embedder::noteDevice(const char *failure) {
+  std::lock_guard guard(failureLock);
+  failures += failure != nullptr;
+  isLost = failure != nullptr;
+  if (failure)
+    lastFailure = failure;
+}
+
+std::string Embedder::deviceFailure() const {
+  std::lock_guard guard(failureLock);
+  return lastFailure;
+}
+
+effc_scheduler_stats_t Embedder::stats() const {
+  std::lock_guard guard(failureLock);
+  effc_scheduler_stats_t stats = {};
+  stats.device_failures = failures;
+  stats.device_lost_now = isLost;
+  return stats;
+}
+
 std::vector<std::vector<float>>
 Embedder::embed(std::span<const std::vector<int32_t>> texts, Pooling pooling,
                 bool normalises) {
   std::vector<std::vector<double>> sums(texts.size(),
                                         std::vector<double>(width));
-  {
+  try {
     std::lock_guard guard(lock);
     rows.feed(texts, pooling == Pooling::Last,
               [&](size_t text, uint64_t, std::span<const float> found) {
                 for (size_t i = 0; i < found.size(); ++i)
                   sums[text][i % width] += found[i];
               });
+    noteDevice(nullptr);
+  } catch (const Error &error) {
+    if (error.code() == EFFC_DEVICE_ERROR)
+      noteDevice(error.what());
+    throw;
   }
   std::vector<std::vector<float>> vectors;
   for (size_t i = 0; i < texts.size(); ++i)

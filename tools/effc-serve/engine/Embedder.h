@@ -26,10 +26,21 @@ public:
   embed(std::span<const std::vector<int32_t>> texts, Pooling pooling,
         bool normalises);
 
+  /// `device_failures` and `device_lost_now`, as a scheduler counts them, and else 0;
+  /// what the last failure said, or "". Any thread.
+  effc_scheduler_stats_t stats() const;
+  std::string deviceFailure() const;
+
 private:
+  void noteDevice(const char *failure);
+
   const size_t width;
   std::mutex lock;
   cli::HiddenRows rows;
+  mutable std::mutex failureLock;
+  uint64_t failures = 0;
+  bool isLost = false; // the last texts failed
+  std::string lastFailure;
 };
 
 } // namespace effc::serve

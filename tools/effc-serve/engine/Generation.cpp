@@ -161,6 +161,9 @@ void Generations::pump() {
       effc_event_t event = served.scheduler().poll();
       if (event.kind == EFFC_EVENT_NONE)
         return;
+      if (event.end == EFFC_END_FAILED && event.code == EFFC_DEVICE_ERROR &&
+          event.kind == EFFC_EVENT_END)
+        lastDeviceFailure = event.message;
       auto &unit = *static_cast<Generation::Unit *>(event.user);
       unit.owner->take(unit, event);
     } catch (const Error &error) {

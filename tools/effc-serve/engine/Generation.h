@@ -117,13 +117,15 @@ public:
   bool isEmpty() const { return live.empty(); }
   /// Why nothing is generated any more; "" as long as it is.
   const std::string &broken() const { return whyBroken; }
+  /// Of the last request that a failing device ended; "" where there was none.
+  const std::string &deviceFailure() const { return lastDeviceFailure; }
 
 private:
   friend class Generation;
   ServedModel &served;
   Later later;
   std::set<std::shared_ptr<Generation>> live;
-  std::string whyBroken;
+  std::string whyBroken, lastDeviceFailure;
 };
 
 /// What a client is told of a call that failed.

@@ -49,9 +49,12 @@ public:
   Scheduler &scheduler() { return *queue; }
   /// Null where it generates.
   Embedder *embedder() { return embeddings ? &*embeddings : nullptr; }
-  /// All 0 where it does not generate.
+  const Embedder *embedder() const {
+    return embeddings ? &*embeddings : nullptr;
+  }
+  /// Where it does not generate, what its device has failed at, and else 0.
   effc_scheduler_stats_t stats() const {
-    return queue ? queue->stats() : effc_scheduler_stats_t{};
+    return queue ? queue->stats() : embeddings->stats();
   }
   const TokenTexts &texts() const { return tokenTexts; }
   /// Null where the model has no template that can be rendered.

@@ -5,7 +5,8 @@
 // can be made to fail. The runtime opens it by EFFC_CUDA_DRIVER and
 // EFFC_CUBLASLT; a test opens it once more and asks for its state. For programs
 // that tests start the environment changes it: FAKE_CUDA_FREE,
-// FAKE_CUDA_CAPABILITY (80), FAKE_CUDA_REFUSES (an image).
+// FAKE_CUDA_CAPABILITY (80), FAKE_CUDA_REFUSES (an image), FAKE_CUDA_LOST (a file:
+// nothing is waited for with success while it is there).
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_TEST_UNIT_RUNTIME_CUDA_FAKECUDA_H
