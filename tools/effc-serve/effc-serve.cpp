@@ -27,6 +27,12 @@ static constexpr ForeignOption kForeign[] = {
     {"--alias", "--name NAME"},
     {"--served-model-name", "--name NAME"},
     {"--max-num-seqs", "--slots N"},
+    {"--speculative-config", "drafts are what the text has been before: "
+                             "--draft-tokens N"},
+    {"--speculative_config", "drafts are what the text has been before: "
+                             "--draft-tokens N"},
+    {"--model-draft", "no second model makes drafts: --draft-tokens N"},
+    {"-md", "no second model makes drafts: --draft-tokens N"},
 };
 
 /// Under its name the file is whole.

@@ -35,7 +35,7 @@ struct SampleOptions {
   GrammarChoice grammar;
   std::vector<std::string> stops;
   uint64_t samples = 1, newTokens = 128;
-  uint32_t batch = 64;
+  uint32_t batch = 64, draftTokens = 0;
   bool logprobs = false, resume = false, json = false;
 };
 
@@ -186,6 +186,7 @@ static void sample(const SampleOptions &options) {
   settings.sampling.logit_bias = biases.data();
   settings.sampling.logit_bias_count = biases.size();
   settings.sampling.logprobs = options.logprobs ? 1 : 0;
+  settings.draftTokens = options.draftTokens;
   settings.stops = !options.stops.empty() || !model.hasTokenizer()
                        ? options.stops
                        : model.stops();
@@ -275,6 +276,15 @@ void effc::cli::addSampleCommand(CLI::App &app) {
   command->option_defaults()->group("Feeding");
   command->add_option("--batch", options->batch, "Samples that run together")
       ->check(wholeNumber(1, 65536))
+      ->capture_default_str();
+  command
+      ->add_option("--draft-tokens,--draft-max", options->draftTokens,
+                   "Guess up to so many tokens of how a text goes on, where "
+                   "its end stood earlier in it, and compute them at once: the "
+                   "same samples in fewer calls, where they repeat themselves "
+                   "or their prompt; 0: none")
+      ->type_name("N")
+      ->check(wholeNumber(0, EFFC_DRAFT_MOST))
       ->capture_default_str();
   command->option_defaults()->group("Output");
   command

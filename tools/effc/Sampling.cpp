@@ -20,6 +20,9 @@ public:
         told(first) {
     for (const std::string &stop : options.stops)
       stops.push_back(stop.c_str());
+    std::string why = scheduler.whyNoDrafts();
+    if (options.draftTokens > 0 && !why.empty())
+      throw Failure("--draft-tokens is not possible: " + why);
   }
 
   void run(const std::function<bool(size_t, std::vector<OneSample>)> &done) {
@@ -80,6 +83,7 @@ private:
       request.choices = static_cast<uint32_t>(count);
       request.stop_texts = stops.data();
       request.stop_text_count = stops.size();
+      request.draft_tokens = options.draftTokens;
       request.grammar = options.grammar ? options.grammar->get() : nullptr;
       asked[scheduler.submit(request)] = {next, begun, count};
       for (uint64_t i = 0; i < count; ++i)

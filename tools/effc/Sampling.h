@@ -22,6 +22,7 @@ struct SamplingOptions {
   effc_sampler_options_t sampling = {};
   std::vector<std::string> stops;
   const Grammar *grammar = nullptr; // that samples follow; null: any text
+  uint32_t draftTokens = 0;         // guessed at once
 };
 
 struct OneSample {
@@ -34,7 +35,7 @@ struct OneSample {
 
 /// Samples prompts from `first` on. Hands the samples of each to `done`, prompts in
 /// order, as soon as they and those before are there; `done` returns whether to go on.
-/// Throws Failure where a request fails.
+/// Throws Failure where a request fails, or the file can take no drafts.
 void sampleAll(const std::vector<SamplePrompt> &prompts, size_t first,
                const Model &model, const Engine &engine,
                const SamplingOptions &options,

@@ -181,6 +181,11 @@ EFFC_API void effc_scheduler_free(effc_scheduler_t *scheduler);
  * was asked for which can never hit, and why. Owned by the scheduler. */
 EFFC_API const char *effc_scheduler_note(const effc_scheduler_t *scheduler);
 
+/* Returns why no request of the scheduler can have `draft_tokens`, or "". Owned by the
+ * scheduler. */
+EFFC_API const char *
+effc_scheduler_no_drafts(const effc_scheduler_t *scheduler);
+
 #define EFFC_PRIORITY_MOST 7
 #define EFFC_MARKS_MOST 16
 #define EFFC_DRAFT_MOST 64

@@ -32,6 +32,8 @@ public:
   }
   /// What is not as one would expect of how requests run, or "".
   std::string note() const { return effc_scheduler_note(get()); }
+  /// Why no request can have `draft_tokens`, or "".
+  std::string whyNoDrafts() const { return effc_scheduler_no_drafts(get()); }
   void hold(uint64_t request, bool hold) {
     effc_scheduler_hold(get(), request, hold);
   }

@@ -54,6 +54,10 @@ const char *effc_scheduler_note(const effc_scheduler_t *scheduler) {
   return scheduler ? scheduler->scheduler->note().c_str() : "";
 }
 
+const char *effc_scheduler_no_drafts(const effc_scheduler_t *scheduler) {
+  return scheduler ? scheduler->scheduler->whyNoDrafts().c_str() : "";
+}
+
 /// A request over the defaults, with sampling options that last as long.
 struct FilledRequest {
   effc_request_t request;

@@ -28,6 +28,7 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
     : engine(std::move(given)), options(with), budget(engine->stateBudget()),
       grid(engine->grid()),
       exactness(exactnessOf(engine->model().program(), engine->plan())),
+      noDrafts(whyNoDrafts(*engine)),
       bell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   scratch.reserve(model().program().vocabulary_size());
   if (options.max_running == 0)
@@ -127,9 +128,8 @@ uint64_t Scheduler::reservationOf(const Job &job) const {
 /// A job for each choice, which differ in their seeds.
 Result<std::vector<std::unique_ptr<Job>>>
 Scheduler::choicesOf(const effc_request_t &request) const {
-  if (request.draft_tokens > 0)
-    if (Check error = requireDrafts())
-      return *error;
+  if (request.draft_tokens > 0 && !noDrafts.empty())
+    return fail(EFFC_UNSUPPORTED, "'draft_tokens' is set, but ", noDrafts);
   std::vector<std::unique_ptr<Job>> choices;
   effc_request_t each = request;
   effc_sampler_options_t sampling = *request.sampling;

@@ -55,6 +55,8 @@ public:
   effc_scheduler_stats_t stats() const;
   Result<effc_cache_lookup_t> lookUp(const effc_request_t &request) const;
   const std::string &note() const;
+  /// Why no request can have drafts; "" where they can.
+  const std::string &whyNoDrafts() const { return noDrafts; }
   /// Readable while events wait; -1 where there is none.
   int descriptor() const { return bell; }
 
@@ -77,7 +79,7 @@ private:
   bool decodeDrafts();
   void feedDrafts(std::vector<Fed> &all);
   void drawDrafted(Fed &fed, const float *row);
-  Check requireDrafts() const;
+  static std::string whyNoDrafts(const Engine &engine);
   bool decode();
   bool replay();
   bool feedPrompts();
@@ -112,6 +114,7 @@ private:
   effc_scheduler_options_t options;
   uint64_t budget, grid;
   const Exactness exactness;
+  const std::string noDrafts;
   std::optional<StateCache> cache;
 
   mutable std::mutex turn;

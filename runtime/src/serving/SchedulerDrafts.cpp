@@ -21,19 +21,16 @@ struct Scheduler::Fed {
   CopiedStates mark; // of before
 };
 
-Check Scheduler::requireDrafts() const {
-  if (exactnessOf(model().program(), engine->plan()).kind !=
+std::string Scheduler::whyNoDrafts(const Engine &engine) {
+  if (exactnessOf(engine.model().program(), engine.plan()).kind !=
       Exactness::Kind::Anywhere)
-    return fail(EFFC_UNSUPPORTED,
-                "'draft_tokens' is set, but the file's code for ",
-                engine->plan().name,
-                " may give other bits for several tokens of a call than for "
-                "one after another");
-  if (engine->copyLayout().losesRows())
-    return fail(EFFC_UNSUPPORTED, "'draft_tokens' is set, but the model has "
-                                  "windows, which forget what a wrong draft "
-                                  "has replaced");
-  return {};
+    return "the file's code for " + std::string(engine.plan().name) +
+           " may give other bits for several tokens of a call than for one "
+           "after another";
+  if (engine.copyLayout().losesRows())
+    return "the model has windows, which forget what a wrong draft has "
+           "replaced";
+  return "";
 }
 
 /// Of sequences that draft. Those that have no draft now are left to decode(), but for

@@ -498,6 +498,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_scheduler_fd(nullptr), -1);
   effc_scheduler_stats(nullptr, nullptr);
   EXPECT_STREQ(effc_scheduler_note(nullptr), "");
+  EXPECT_STREQ(effc_scheduler_no_drafts(nullptr), "");
   effc_session_reset(nullptr);
   effc_sampler_options_t plain = effc_sampler_options_default(),
                          ofNone = effc_sampler_options_for_model(nullptr);

@@ -136,6 +136,8 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
     if (event.choice == 0)
       takeCached(event);
     choice.finish = finishOf(event.end);
+    drafted += event.drafted_tokens;
+    accepted += event.accepted_tokens;
     // The client is to answer them. One that was cut is no whole call.
     if (choice.parts && choice.parts->hasCalls() && choice.finish &&
         event.end != EFFC_END_LENGTH && event.end != EFFC_END_CONTEXT)
@@ -292,7 +294,15 @@ void Answer::appendExtension(std::string &out) const {
   out += cached.isNear ? ",\"kind\":\"near\"" : ",\"kind\":\"exact\"";
   out += ",\"reason\":\"";
   out += cacheReason(cached.miss);
-  out += "\"}" + sessionPart + "}";
+  out += "\"}";
+  if (asked.plan.draftTokens > 0) {
+    out += ",\"speculation\":{\"drafted\":";
+    appendNumber(out, drafted);
+    out += ",\"accepted\":";
+    appendNumber(out, accepted);
+    out += '}';
+  }
+  out += sessionPart + "}";
 }
 
 void Answer::onDone() {

@@ -80,6 +80,7 @@ private:
   std::string head; // of each chunk, up to its choice
   std::string part; // scratch
   uint64_t promptTokens = 0, newTokens = 0;
+  uint64_t drafted = 0, accepted = 0; // guessed tokens
   /// What the prompts had of the cache of states, and of the first that could have
   /// had more why.
   struct {

@@ -41,6 +41,7 @@ static constexpr Field kFields[] = {
     {"guided_grammar", FieldType::Text, 0, kMostGrammarBytes},
     {"json_schema", FieldType::Any},
     {"grammar", FieldType::Text, 0, kMostGrammarBytes},
+    {"speculative.n_max", FieldType::Integer, 0, EFFC_DRAFT_MOST},
 };
 
 static constexpr RefusedField kRefused[] = {
@@ -53,6 +54,11 @@ static constexpr RefusedField kRefused[] = {
     {"structural_tag", "a grammar is followed from the first token on"},
     {"guided_whitespace_pattern", "white space of a schema's texts is at most "
                                   "one space, or a new line with some"},
+    {"speculative.n_min",
+     "a draft is as long as what the text has been before"},
+    {"speculative.p_min",
+     "drafts are what the text has been before, and have no "
+     "probabilities"},
     {"mirostat", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"xtc_probability", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"top_n_sigma", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
@@ -149,6 +155,17 @@ static void readBiases(const Json &biases, const ServedModel &model,
   }
 }
 
+/// How a request stands to others, and what it may guess.
+static void readScheduling(const Fields &fields, const ServedModel &model,
+                           GenerationPlan &plan) {
+  plan.draftTokens = static_cast<uint32_t>(
+      fields.integer("speculative.n_max", model.draftTokens()));
+  if (plan.draftTokens > 0 && !model.whyNoDrafts().empty())
+    throw ApiError(
+        400, "'speculative.n_max' is not possible: " + model.whyNoDrafts(),
+        "speculative.n_max", "unsupported_parameter");
+}
+
 /// One that JSON readers hold exactly, which keep numbers as doubles.
 static uint64_t drawSeed() {
   std::random_device random;
@@ -177,6 +194,7 @@ void effc::serve::readSampling(const Fields &fields, const ServedModel &model,
                      : drawSeed();
   plan.choices = static_cast<uint32_t>(fields.integer("n", 1));
   plan.ignoreEnd = fields.flag("ignore_eos");
+  readScheduling(fields, model, plan);
   if (const Json *biases = fields.find("logit_bias"))
     readBiases(*biases, model, plan);
   if (const Json *tokens = fields.find("stop_token_ids"))

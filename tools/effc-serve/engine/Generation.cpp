@@ -61,6 +61,7 @@ void Generation::submit(Unit &unit) {
   }
   request.from = plan.from ? plan.from->get() : nullptr;
   request.keep_states = plan.keepsStates;
+  request.draft_tokens = plan.draftTokens;
   request.user = &unit;
   unit.number = all.model().scheduler().submit(request);
   unit.endsLeft = unit.count;

@@ -40,6 +40,7 @@ struct GenerationPlan {
   bool keepsStates = false; // the last event of each choice brings its states
   /// Of the first prompt: ends of beginnings that later ones will share.
   std::vector<uint64_t> marks;
+  uint32_t draftTokens = 0; // guessed at once
 
   size_t choiceCount() const { return prompts.size() * choices; }
 };

@@ -59,6 +59,11 @@ ServedModel::ServedModel(std::string name, const std::string &file,
              " keep states of earlier prompts";
   if (std::string note = effc_scheduler_note(queue->get()); !note.empty())
     shown += "; " + note;
+  noDrafts = queue->whyNoDrafts();
+  if (noDrafts.empty())
+    drafts = settings.draftTokens;
+  else if (settings.draftTokens > 0)
+    shown += "; no drafts: " + noDrafts;
   queue->start();
 }
 

@@ -34,6 +34,8 @@ struct ModelSettings {
   std::string cacheFolder;  // where they outlive the process; empty: none
   uint64_t cacheDiskBytes = 0;     // that they may have there
   uint32_t checkpointEvery = 2048; // tokens of long prompts
+  uint32_t draftTokens =
+      0; // that requests guess at once which say nothing of it
 };
 
 class ServedModel {
@@ -70,6 +72,10 @@ public:
   /// What the states of a sequence of so many tokens take at most.
   uint64_t stateBytes(uint64_t tokens) const;
   uint32_t queueLength() const { return queueCount; }
+  /// Tokens that requests guess at once which say nothing of it, and why none can
+  /// guess; "" where they can.
+  uint32_t draftTokens() const { return drafts; }
+  const std::string &whyNoDrafts() const { return noDrafts; }
   /// "effc-0123456789abcdef": equal ones, and equal seeds, give equal tokens.
   const std::string &fingerprint() const { return print; }
   /// The entry of /v1/models, as JSON.
@@ -89,10 +95,10 @@ private:
   Model loaded;
   cli::Place place;
   uint64_t newTokens;
-  uint32_t slotCount, queueCount;
+  uint32_t slotCount, queueCount, drafts = 0;
   TokenTexts tokenTexts;
   std::optional<ChatPrompts> prompts;
-  std::string noChat, source, print, about, shown;
+  std::string noChat, source, print, about, shown, noDrafts;
   std::optional<Scheduler> queue;
   std::optional<Embedder> embeddings;
 };

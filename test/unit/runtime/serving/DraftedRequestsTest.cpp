@@ -152,3 +152,12 @@ TEST(DraftedRequests, RefuseWhereBitsWouldDiffer) {
   EXPECT_EQ(refusal(ToyStates::Fixed, 1, 65, EFFC_INVALID_ARGUMENT),
             "'draft_tokens' is 65, but at most 64 are possible");
 }
+
+// The same is said beforehand.
+TEST(DraftedRequests, AreKnownToBePossible) {
+  EXPECT_EQ(CachedToy(ToyStates::Fixed).scheduler.whyNoDrafts(), "");
+  EXPECT_EQ(CachedToy(ToyStates::KeysAlone).scheduler.whyNoDrafts(), "");
+  EXPECT_EQ(CachedToy(ToyStates::Hybrid).scheduler.whyNoDrafts(),
+            "the model has windows, which forget what a wrong draft has "
+            "replaced");
+}

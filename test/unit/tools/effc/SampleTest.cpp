@@ -173,3 +173,26 @@ TEST_F(SampleTest, RefusesWhatIsNoPrompt) {
   EXPECT_EQ(sample({"--resume"}).status, 2);
   EXPECT_EQ(sample({"--json"}).status, 2);
 }
+
+// A toy whose bits are those of one token after another, wherever it is cut, and one
+// whose are not.
+TEST_F(SampleTest, DraftsChangeNothing) {
+  ToyOptions options;
+  options.chunk = 1;
+  TemporaryFile exact(makeToyArtifact(options));
+  auto drawn = [&](const std::string &file, const std::string &drafts) {
+    return runProgram({EFFC_PROGRAM, "sample", file, "--prompts",
+                       at("prompts.jsonl"), "--samples", "3", "-n", "40",
+                       "--temp", "0", "--draft-tokens", drafts});
+  };
+  Finished plain = drawn(exact.path(), "0"), drafted = drawn(exact.path(), "8");
+  EXPECT_EQ(plain.status, 0) << plain.err;
+  EXPECT_EQ(drafted.status, 0) << drafted.err;
+  EXPECT_EQ(drafted.out, plain.out);
+  Finished refused = drawn(toyPath(), "8");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("--draft-tokens is not possible: the file's code "
+                             "for host may give other bits"),
+            std::string::npos)
+      << refused.err;
+}
