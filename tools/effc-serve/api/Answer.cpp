@@ -143,6 +143,7 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
         event.end != EFFC_END_LENGTH && event.end != EFFC_END_CONTEXT)
       choice.finish = "tool_calls";
     newTokens += event.new_tokens;
+    addTimes(event);
     if (!choice.finish) {
       ApiError error = failureOf(event);
       if (auto running = generation.lock())
@@ -190,10 +191,21 @@ void Answer::took(Choice &choice, const effc_event_t &event) {
   }
   auto now = Clock::now();
   if (choice.lastToken != Clock::time_point())
-    metrics.interToken.add(now - choice.lastToken);
+    times().interToken.add(now - choice.lastToken);
   else
-    metrics.firstToken.add(now - since);
+    times().firstToken.add(now - since);
   choice.lastToken = now;
+}
+
+Times &Answer::times() { return metrics.times[generations.model().name()]; }
+
+/// What the scheduler says of an ended choice: what it came to.
+void Answer::addTimes(const effc_event_t &event) {
+  times().queue.add(std::chrono::nanoseconds(event.queued_ns));
+  if (event.new_tokens == 0)
+    return;
+  times().prefill.add(std::chrono::nanoseconds(event.prompt_ns));
+  times().decode.add(std::chrono::nanoseconds(event.decode_ns));
 }
 
 void Answer::appendLogprobs(std::string &out, Choice &choice) {
@@ -359,7 +371,7 @@ void Answer::endRequest(const char *reason, int status) {
   isOver = true;
   asked.session.reset();
   ++metrics.answers[{exchange->request().path, status}];
-  metrics.request.add(Clock::now() - since);
+  times().request.add(Clock::now() - since);
   metrics.log.request({exchange->request().path, generations.model().name(),
                        reason, promptTokens, newTokens, Clock::now() - since,
                        asked.isStream});

@@ -61,6 +61,8 @@ private:
 
   void addPrompt(Choice &choice, size_t prompt);
   void took(Choice &choice, const effc_event_t &event);
+  Times &times();
+  void addTimes(const effc_event_t &event);
   static void addText(Choice &choice, const effc_event_t &event);
   void sendPart(size_t index);
   void appendLogprobs(std::string &out, Choice &choice);

@@ -38,9 +38,8 @@ std::string effc::serve::labelValue(std::string_view text) {
   return value;
 }
 
-namespace {
 /// A page that grows.
-class Page {
+class Metrics::Page {
 public:
   explicit Page(std::string &out) : out(out) {}
 
@@ -58,6 +57,7 @@ private:
   std::string name;
 };
 
+namespace {
 struct EndName {
   effc_end_t end;
   const char *reason;
@@ -67,6 +67,16 @@ struct EndName {
 struct Row {
   const char *name, *type, *help;
   double (*of)(const effc_scheduler_stats_t &);
+};
+
+struct TimesRow {
+  const char *name, *help;
+  Histogram Times::*histogram;
+};
+
+struct VllmEnd {
+  const char *reason;
+  std::vector<effc_end_t> ends;
 };
 } // namespace
 
@@ -95,6 +105,19 @@ static constexpr Row kRows[] = {
     {"effc_replayed_requests_total", "counter",
      "Requests that ran again after a device had failed.",
      [](const Stats &s) { return double(s.retries); }},
+    {"effc_prefill_calls_total", "counter",
+     "Calls of the model with pieces of prompts.",
+     [](const Stats &s) { return double(s.prompt_calls); }},
+    {"effc_prefill_seconds_total", "counter", "Time in these calls.",
+     [](const Stats &s) { return double(s.prompt_ns) * 1e-9; }},
+    {"effc_decode_calls_total", "counter",
+     "Calls of the model with a token or a draft of each sequence.",
+     [](const Stats &s) { return double(s.decode_calls); }},
+    {"effc_decode_seconds_total", "counter", "Time in these calls.",
+     [](const Stats &s) { return double(s.decode_ns) * 1e-9; }},
+    {"effc_decode_rows_total", "counter",
+     "Tokens that these calls were fed: rows that were filled.",
+     [](const Stats &s) { return double(s.decode_tokens); }},
     {"effc_speculation_drafted_tokens_total", "counter",
      "Tokens that were guessed.",
      [](const Stats &s) { return double(s.drafted_tokens); }},
@@ -126,21 +149,99 @@ static constexpr Row kRows[] = {
      [](const Stats &s) { return double(s.reserved_bytes_now); }},
 };
 
-void Histogram::append(std::string &out, const char *name) const {
+static constexpr TimesRow kTimesRows[] = {
+    {"effc_first_token_seconds", "From a request to its first token.",
+     &Times::firstToken},
+    {"effc_inter_token_seconds", "From a token to the next of its choice.",
+     &Times::interToken},
+    {"effc_request_seconds", "From a request to the end of its answer.",
+     &Times::request},
+};
+
+static constexpr TimesRow kVllmTimesRows[] = {
+    {"vllm:time_to_first_token_seconds", "As effc_first_token_seconds.",
+     &Times::firstToken},
+    {"vllm:inter_token_latency_seconds", "As effc_inter_token_seconds.",
+     &Times::interToken},
+    {"vllm:e2e_request_latency_seconds", "As effc_request_seconds.",
+     &Times::request},
+    {"vllm:request_queue_time_seconds",
+     "From the submission of a choice to its place among those that run.",
+     &Times::queue},
+    {"vllm:request_prefill_time_seconds", "From there to its first token.",
+     &Times::prefill},
+    {"vllm:request_decode_time_seconds",
+     "From its first token to its last one.", &Times::decode},
+};
+
+static constexpr Row kVllmRows[] = {
+    {"vllm:num_requests_running", "gauge", "As effc_requests_running.",
+     [](const Stats &s) { return double(s.running_now); }},
+    {"vllm:num_requests_waiting", "gauge", "As effc_requests_queued.",
+     [](const Stats &s) { return double(s.queued_now); }},
+    {"vllm:prompt_tokens_total", "counter",
+     "Tokens of prompts, those of kept states with them.",
+     [](const Stats &s) { return double(s.prompt_tokens + s.cached_tokens); }},
+    {"vllm:generation_tokens_total", "counter",
+     "As effc_generated_tokens_total.",
+     [](const Stats &s) { return double(s.new_tokens); }},
+    {"vllm:prefix_cache_queries_total", "counter",
+     "Tokens of prompts that were looked for among kept states.",
+     [](const Stats &s) { return double(s.prompt_tokens + s.cached_tokens); }},
+    {"vllm:prefix_cache_hits_total", "counter",
+     "As effc_prefix_cache_hit_tokens_total.",
+     [](const Stats &s) { return double(s.cached_tokens); }},
+    {"vllm:spec_decode_num_drafts_total", "counter",
+     "How often a sequence was fed guessed tokens.",
+     [](const Stats &s) { return double(s.drafts); }},
+    {"vllm:spec_decode_num_draft_tokens_total", "counter",
+     "As effc_speculation_drafted_tokens_total.",
+     [](const Stats &s) { return double(s.drafted_tokens); }},
+    {"vllm:spec_decode_num_accepted_tokens_total", "counter",
+     "As effc_speculation_accepted_tokens_total.",
+     [](const Stats &s) { return double(s.accepted_tokens); }},
+};
+
+static const VllmEnd kVllmEnds[] = {
+    {"stop", {EFFC_END_TOKEN, EFFC_END_STOP}},
+    {"length", {EFFC_END_LENGTH, EFFC_END_CONTEXT}},
+    {"abort", {EFFC_END_CANCELLED, EFFC_END_DEADLINE, EFFC_END_UNREAD}},
+    {"error", {EFFC_END_FAILED}},
+};
+
+void Histogram::append(std::string &out, const char *name,
+                       const std::string &label) const {
   uint64_t below = 0;
   for (size_t i = 0; i <= kBounds.size(); ++i) {
     below += counts[i];
     std::string bound =
         i < kBounds.size() ? numberText(kBounds[i]) : std::string("+Inf");
-    out += std::string(name) + "_bucket{le=\"" + bound + "\"} " +
+    out += std::string(name) + "_bucket{" + label + ",le=\"" + bound + "\"} " +
            std::to_string(below) + "\n";
   }
-  out += std::string(name) + "_sum " + numberText(sum) + "\n" + name +
-         "_count " + std::to_string(below) + "\n";
+  out += std::string(name) + "_sum{" + label + "} " + numberText(sum) + "\n" +
+         name + "_count{" + label + "} " + std::to_string(below) + "\n";
+}
+
+/// Tokens of a step, from the scheduler's own counts.
+static void addStepSizes(std::string &out, const Stats &stats,
+                         const std::string &label) {
+  const std::string name = "vllm:iteration_tokens_total";
+  uint64_t below = 0;
+  for (size_t i = 0; i < EFFC_STEP_SIZES; ++i) {
+    below += stats.sized_steps[i];
+    std::string bound =
+        i + 1 < EFFC_STEP_SIZES ? std::to_string(1u << i) : "+Inf";
+    out += name + "_bucket{" + label + ",le=\"" + bound + "\"} " +
+           std::to_string(below) + "\n";
+  }
+  out += name + "_sum{" + label + "} " +
+         std::to_string(stats.prompt_tokens + stats.decode_tokens) + "\n" +
+         name + "_count{" + label + "} " + std::to_string(below) + "\n";
 }
 
 /// What the system says of this process.
-static void addProcess(Page &page) {
+void Metrics::addProcess(Page &page) {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   auto seconds = [](const timeval &time) {
@@ -158,6 +259,12 @@ static void addProcess(Page &page) {
   auto files = std::filesystem::directory_iterator("/proc/self/fd", ignored);
   page.begin("process_open_fds", "gauge", "Open descriptors.");
   page.add("", double(std::distance(begin(files), end(files))));
+}
+
+const Times &Metrics::timesOf(const std::string &model) const {
+  static const Times none;
+  auto found = times.find(model);
+  return found == times.end() ? none : found->second;
 }
 
 std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
@@ -199,18 +306,11 @@ std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
       page.add("{" + labels[i] + ",reason=\"" + kCacheReasons[miss] + "\"}",
                double(stats[i].cache_lost_tokens[miss]));
 
-  struct {
-    const char *name, *help;
-    const Histogram &histogram;
-  } times[] = {{"effc_first_token_seconds",
-                "From a request to its first token.", firstToken},
-               {"effc_inter_token_seconds",
-                "From a token to the next of its choice.", interToken},
-               {"effc_request_seconds",
-                "From a request to the end of its answer.", request}};
-  for (const auto &each : times) {
-    page.begin(each.name, "histogram", each.help);
-    each.histogram.append(out, each.name);
+  for (const TimesRow &row : kTimesRows) {
+    page.begin(row.name, "histogram", row.help);
+    for (size_t i = 0; i < models.size(); ++i)
+      (timesOf(models[i]->name()).*row.histogram)
+          .append(out, row.name, labels[i]);
   }
   page.begin("effc_http_responses_total", "counter",
              "Answers, by path and status.");
@@ -232,5 +332,41 @@ std::string Metrics::page(std::span<const std::unique_ptr<ServedModel>> models,
              "Connections that were ended since nobody read.");
   page.add("", double(http.slowReaderCount()));
   addProcess(page);
+  addVllm(out, page, stats, models);
   return out;
+}
+
+/// The same numbers under vLLM's names, where they mean the same there, for whoever has
+/// its dashboards.
+void Metrics::addVllm(
+    std::string &out, Page &page, std::span<const Stats> stats,
+    std::span<const std::unique_ptr<ServedModel>> models) const {
+  auto labelOf = [](const std::string &model) {
+    return "model_name=\"" + labelValue(model) + "\"";
+  };
+  for (const Row &row : kVllmRows) {
+    page.begin(row.name, row.type, row.help);
+    for (size_t i = 0; i < models.size(); ++i)
+      page.add("{" + labelOf(models[i]->name()) + "}", row.of(stats[i]));
+  }
+  page.begin("vllm:request_success_total", "counter",
+             "Choices of requests that have ended, by reason.");
+  for (size_t i = 0; i < models.size(); ++i)
+    for (const VllmEnd &end : kVllmEnds) {
+      uint64_t count = 0;
+      for (effc_end_t each : end.ends)
+        count += stats[i].ended[each];
+      page.add("{" + labelOf(models[i]->name()) + ",finished_reason=\"" +
+                   end.reason + "\"}",
+               double(count));
+    }
+  page.begin("vllm:iteration_tokens_total", "histogram", "Tokens of a step.");
+  for (size_t i = 0; i < models.size(); ++i)
+    addStepSizes(out, stats[i], labelOf(models[i]->name()));
+  for (const TimesRow &row : kVllmTimesRows) {
+    page.begin(row.name, "histogram", row.help);
+    for (const auto &model : models)
+      (timesOf(model->name()).*row.histogram)
+          .append(out, row.name, labelOf(model->name()));
+  }
 }

@@ -29,24 +29,39 @@ public:
       0.5,   1,      2.5,   5,    10,    30,   60,  300};
 
   void add(std::chrono::steady_clock::duration time);
-  /// In the text format of Prometheus; `labels` are {a="b"} or "".
-  void append(std::string &out, const char *name) const;
+  /// In the text format of Prometheus; `label` is a="b".
+  void append(std::string &out, const char *name,
+              const std::string &label) const;
 
 private:
   std::array<uint64_t, kBounds.size() + 1> counts = {};
   double sum = 0;
 };
 
+/// How long what took, of the requests of one model.
+struct Times {
+  Histogram firstToken, interToken, request;
+  Histogram queue, prefill, decode; // as the scheduler's events have them
+};
+
 struct Metrics {
   explicit Metrics(Log &log) : log(log) {}
 
   Log &log;
-  Histogram firstToken, interToken, request;
+  std::map<std::string, Times> times;                      // by model
   std::map<std::pair<std::string, int>, uint64_t> answers; // by path and status
 
   /// The page.
   std::string page(std::span<const std::unique_ptr<ServedModel>> models,
                    const HttpServer &http, Sessions::Numbers sessions) const;
+
+private:
+  class Page;
+  static void addProcess(Page &page);
+  const Times &timesOf(const std::string &model) const;
+  void addVllm(std::string &out, Page &page,
+               std::span<const effc_scheduler_stats_t> stats,
+               std::span<const std::unique_ptr<ServedModel>> models) const;
 };
 
 /// `text` as the value of a label.
