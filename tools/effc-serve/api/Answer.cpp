@@ -40,6 +40,9 @@ static const char *finishOf(effc_end_t end) {
 static ApiError failureOf(const effc_event_t &event) {
   if (event.end == EFFC_END_UNREAD)
     return ApiError(500, "nobody read the answer", "", "slow_reader");
+  if (event.end == EFFC_END_DEADLINE)
+    return ApiError(408, "the deadline came before a token", "deadline_ms",
+                    "deadline_exceeded");
   if (event.end != EFFC_END_FAILED)
     return ApiError(500, "the request was ended");
   const char *code = event.code == EFFC_DEVICE_ERROR ? "device_lost"
@@ -136,11 +139,15 @@ void Answer::onEvent(size_t index, const effc_event_t &event) {
     if (event.choice == 0)
       takeCached(event);
     choice.finish = finishOf(event.end);
+    // What has come by then is an answer that was cut.
+    if (event.end == EFFC_END_DEADLINE && event.new_tokens > 0)
+      choice.finish = "length";
     drafted += event.drafted_tokens;
     accepted += event.accepted_tokens;
     // The client is to answer them. One that was cut is no whole call.
     if (choice.parts && choice.parts->hasCalls() && choice.finish &&
-        event.end != EFFC_END_LENGTH && event.end != EFFC_END_CONTEXT)
+        event.end != EFFC_END_LENGTH && event.end != EFFC_END_CONTEXT &&
+        event.end != EFFC_END_DEADLINE)
       choice.finish = "tool_calls";
     newTokens += event.new_tokens;
     addTimes(event);

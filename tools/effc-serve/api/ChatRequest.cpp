@@ -33,6 +33,9 @@ static constexpr Field kOwn[] = {
 static constexpr RefusedField kRefused[] = {
     {"functions", "calls of tools are not read so: use 'tools'"},
     {"function_call", "calls of tools are not read so: use 'tools'"},
+    {"session",
+     "a conversation is sent whole, and what was read of it is found "
+     "in the cache; 'session' is of /v1/completions"},
     {"audio", "answers are text"},
     {"prediction", "nothing is predicted"},
     {"web_search_options", "nothing is searched"},
@@ -121,8 +124,58 @@ static void readArguments(Json &messages) {
   }
 }
 
+static constexpr const char *kBreakpoint = "prompt_cache_breakpoint";
+
+/// Where parts say that a beginning ends which others will share; templates do not see
+/// that.
+static std::vector<PartPlace> takeBreakpoints(Json &messages) {
+  std::vector<PartPlace> places;
+  for (size_t i = 0; i < messages.size(); ++i) {
+    if (!messages[i].contains("content") || !messages[i]["content"].is_array())
+      continue;
+    Json &parts = messages[i]["content"];
+    for (size_t j = 0; j < parts.size(); ++j) {
+      auto found = parts[j].find(kBreakpoint);
+      if (found == parts[j].end())
+        continue;
+      if (!found->is_null() && *found != Json(false))
+        places.push_back({i, j});
+      parts[j].erase(found);
+    }
+  }
+  return places;
+}
+
+/// Members of objects within the body that nothing reads, by their places. A template
+/// reads what it names.
+static void addIgnored(const Fields &fields, const std::string &source,
+                       std::vector<std::string> &ignored) {
+  using Known = std::initializer_list<std::string_view>;
+  auto look = [&](const Json &object, const std::string &place, Known known,
+                  bool isRendered) {
+    for (const auto &[key, value] : object.items())
+      if (std::ranges::find(known, key) == known.end() &&
+          !(isRendered && source.find(key) != std::string::npos))
+        fields.addIgnored(place + "." + key, ignored);
+  };
+  const Json &messages = *fields.find("messages");
+  for (size_t i = 0; i < messages.size(); ++i) {
+    std::string place = "messages[" + std::to_string(i) + "]";
+    look(messages[i], place,
+         {"role", "content", "name", "tool_calls", "tool_call_id",
+          "reasoning_content"},
+         true);
+    auto content = messages[i].find("content");
+    if (content == messages[i].end() || !content->is_array())
+      continue;
+    for (size_t j = 0; j < content->size(); ++j)
+      look((*content)[j], place + ".content[" + std::to_string(j) + "]",
+           {"type", "text", kBreakpoint}, true);
+  }
+}
+
 ChatPrompt effc::serve::renderChat(const Fields &fields,
-                                   const ServedModel &model) {
+                                   const ServedModel &model, bool findsMarks) {
   if (!model.chat())
     throw ApiError(400,
                    "the model takes no conversations: " + model.whyNoChat());
@@ -133,6 +186,8 @@ ChatPrompt effc::serve::renderChat(const Fields &fields,
   checkMessages(*messages);
   input.messages = *messages;
   readArguments(input.messages);
+  input.breakpoints = takeBreakpoints(input.messages);
+  input.findsMarks = findsMarks;
   input.continues = fields.flag("continue_final_message");
   input.addsPrompt = fields.flag("add_generation_prompt", !input.continues);
   if (input.continues && input.addsPrompt)
@@ -207,7 +262,9 @@ Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   Asked asked;
   asked.ignored = fields.ignored();
   readSampling(fields, model, asked.plan);
-  ChatPrompt prompt = renderChat(fields, model);
+  ChatPrompt prompt =
+      renderChat(fields, model, /*findsMarks=*/model.hasCache());
+  addIgnored(fields, model.templateSource(), asked.ignored);
   AskedGrammar grammar = readGrammar(fields, model);
   asked.plan.grammar = grammar.grammar;
   // What follows a grammar does so from its first token on, and is content.
@@ -215,8 +272,7 @@ Asked effc::serve::readChat(const Json &body, const ServedModel &model) {
   readTools(fields, model, grammar.field, prompt, asked);
   if (int32_t end = model.chat()->endToken(); end >= 0 && !asked.plan.ignoreEnd)
     asked.plan.stopTokens.push_back(end);
-  if (prompt.messagesEnd > 0)
-    asked.plan.marks = {prompt.messagesEnd};
+  asked.plan.marks = prompt.marks;
   asked.plan.prompts.push_back(std::move(prompt.tokens));
   const char *field = fields.has("max_completion_tokens")
                           ? "max_completion_tokens"

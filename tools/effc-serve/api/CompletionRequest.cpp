@@ -20,6 +20,7 @@ static constexpr Field kOwn[] = {
     {"best_of", FieldType::Integer, 1, 128},
     {"add_special_tokens", FieldType::Boolean},
     {"session", FieldType::Text, 1, 64},
+    {"effc_marks", FieldType::List, 0, EFFC_MARKS_MOST},
 };
 
 static constexpr RefusedField kRefused[] = {
@@ -116,6 +117,26 @@ static void readInSession(const Fields &fields, const ServedModel &model,
   asked.plan.prompts.push_back(std::move(all));
 }
 
+/// Where the first prompt's beginnings end which others will share.
+static std::vector<uint64_t> marksOf(const Fields &fields,
+                                     const GenerationPlan &plan) {
+  std::vector<uint64_t> marks;
+  const Json *asked = fields.find("effc_marks");
+  if (!asked)
+    return marks;
+  size_t tokens = plan.prompts[0].size();
+  for (const Json &mark : *asked) {
+    if (!mark.is_number_unsigned() || mark.get<uint64_t>() == 0 ||
+        mark.get<uint64_t>() > tokens)
+      throw ApiError::invalid(
+          "effc_marks",
+          "expects numbers of tokens from 1 to " + std::to_string(tokens) +
+              ", which the first prompt has, but got " + shown(mark));
+    marks.push_back(mark.get<uint64_t>());
+  }
+  return marks;
+}
+
 static void checkInSession(const Fields &fields, const GenerationPlan &plan) {
   if (plan.choices != 1)
     throw ApiError::invalid("n", "is 1 within a session");
@@ -151,6 +172,7 @@ Asked effc::serve::readCompletion(const Json &body, const ServedModel &model,
         "n", "asks for " + std::to_string(asked.plan.choiceCount()) +
                  " choices of all prompts, but " +
                  std::to_string(kMostChoices) + " are possible");
+  asked.plan.marks = marksOf(fields, asked.plan);
   int64_t tokens = fields.integer("max_tokens", -1);
   uint64_t least = kDefaultTokens;
   for (const auto &prompt : asked.plan.prompts)

@@ -13,6 +13,7 @@ static constexpr size_t kMostLevels = 64;
 /// The most members of an object: they keep their order, in which each is looked for.
 static constexpr size_t kMostMembers = 2048;
 static constexpr size_t kMostIgnored = 32; // that are named
+static constexpr size_t kMostIgnoredBytes = 128;
 
 namespace {
 struct Extent {
@@ -205,9 +206,37 @@ Fields::Fields(const Json &given, std::span<const Field> known,
                        key, "unsupported_parameter");
       continue;
     }
-    if (unknown.size() < kMostIgnored && key.size() <= 64)
-      unknown.push_back(key);
+    addIgnored(key, unknown);
   }
+  // What is read of these is the same everywhere.
+  auto look = [&](const std::string &place, const Json *inner,
+                  std::initializer_list<std::string_view> read) {
+    if (!inner || !inner->is_object())
+      return;
+    for (const auto &[key, value] : inner->items())
+      if (std::ranges::find(read, key) == read.end())
+        addIgnored(place + "." + key, unknown);
+  };
+  auto isKnown = [&](const char *name) {
+    return std::ranges::any_of(known, [&](const Field &field) {
+      return std::string_view(field.name) == name;
+    });
+  };
+  if (isKnown("stream_options"))
+    look("stream_options", find("stream_options"), {"include_usage"});
+  if (const Json *format = find("response_format");
+      format && isKnown("response_format")) {
+    look("response_format", format, {"type", "json_schema", "schema"});
+    if (format->contains("json_schema"))
+      look("response_format.json_schema", &(*format)["json_schema"],
+           {"name", "description", "schema", "strict"});
+  }
+}
+
+void Fields::addIgnored(const std::string &place,
+                        std::vector<std::string> &list) {
+  if (list.size() < kMostIgnored && place.size() <= kMostIgnoredBytes)
+    list.push_back(place);
 }
 
 const Json *Fields::find(const char *name) const {

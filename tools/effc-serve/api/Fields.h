@@ -59,8 +59,12 @@ public:
   double number(const char *name, double otherwise) const;
   std::string text(const char *name, const char *otherwise = "") const;
 
-  /// Fields that nobody knows.
+  /// Fields that nobody knows; those of objects within it by their place, such as
+  /// stream_options.x. What is within lists is the caller's to add.
   const std::vector<std::string> &ignored() const { return unknown; }
+  /// Adds one, as long as they are few and short.
+  static void addIgnored(const std::string &place,
+                         std::vector<std::string> &list);
 
 private:
   const nlohmann::ordered_json &object;

@@ -43,7 +43,8 @@ Asked readChat(const nlohmann::ordered_json &body, const ServedModel &model);
 
 /// A conversation of a body with messages, as its template writes it. `fields` are
 /// those of the chat table or of one with its rows about templates.
-ChatPrompt renderChat(const Fields &fields, const ServedModel &model);
+ChatPrompt renderChat(const Fields &fields, const ServedModel &model,
+                      bool findsMarks = false);
 
 /// The answers of the endpoints that look at texts and tokens.
 std::string answerTokenize(const nlohmann::ordered_json &body,

@@ -42,6 +42,10 @@ static constexpr Field kFields[] = {
     {"json_schema", FieldType::Any},
     {"grammar", FieldType::Text, 0, kMostGrammarBytes},
     {"speculative.n_max", FieldType::Integer, 0, EFFC_DRAFT_MOST},
+    {"cache_salt", FieldType::Text, 0, 512},
+    {"priority", FieldType::Integer, kMiddleClass - EFFC_PRIORITY_MOST,
+     kMiddleClass},
+    {"deadline_ms", FieldType::Integer, 1, 86400000},
 };
 
 static constexpr RefusedField kRefused[] = {
@@ -59,6 +63,7 @@ static constexpr RefusedField kRefused[] = {
     {"speculative.p_min",
      "drafts are what the text has been before, and have no "
      "probabilities"},
+    {"t_max_predict_ms", "'deadline_ms' counts from the request on"},
     {"mirostat", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"xtc_probability", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"top_n_sigma", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
@@ -158,6 +163,13 @@ static void readBiases(const Json &biases, const ServedModel &model,
 /// How a request stands to others, and what it may guess.
 static void readScheduling(const Fields &fields, const ServedModel &model,
                            GenerationPlan &plan) {
+  // The smaller goes first, as vLLM has it.
+  plan.priority =
+      static_cast<uint32_t>(kMiddleClass - fields.integer("priority", 0));
+  plan.salt = fields.text("cache_salt");
+  if (plan.salt.find('\0') != std::string::npos)
+    throw ApiError::invalid("cache_salt", "expects a text without U+0000");
+  plan.deadline = std::chrono::milliseconds(fields.integer("deadline_ms", 0));
   plan.draftTokens = static_cast<uint32_t>(
       fields.integer("speculative.n_max", model.draftTokens()));
   if (plan.draftTokens > 0 && !model.whyNoDrafts().empty())

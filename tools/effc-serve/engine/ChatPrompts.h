@@ -6,10 +6,16 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace effc::serve {
+
+/// A text part of a message's content.
+struct PartPlace {
+  size_t message, part;
+};
 
 struct ChatInput {
   nlohmann::ordered_json messages;
@@ -18,14 +24,19 @@ struct ChatInput {
   nlohmann::ordered_json documents, tools; // lists; or null
   bool addsPrompt = true;                  // ends with what begins an answer
   bool continues = false;                  // ends within the last message
+  bool findsMarks = false;                 // those of the prompt
+  /// Behind which the client wants states kept.
+  std::vector<PartPlace> breakpoints;
 };
 
 struct ChatPrompt {
   std::string text;
   std::vector<int32_t> tokens;
-  /// Where the messages end, and what begins an answer follows: the next turn has the
-  /// same tokens up to there. 0: nowhere.
-  uint64_t messagesEnd = 0;
+  /// Where they were asked for, ends of beginnings that later prompts will share, in
+  /// order: behind the system's text, behind messages, and where the client says so. The
+  /// last one is where what begins an answer follows: the next turn has the same tokens
+  /// up to there.
+  std::vector<uint64_t> marks;
 };
 
 /// A model's template. Any thread.
@@ -46,6 +57,18 @@ private:
   using Text = std::unique_ptr<effc_chat_text_t, void (*)(effc_chat_text_t *)>;
   Text rendered(const ChatInput &input) const;
   std::vector<int32_t> tokensOf(const Text &text) const;
+  size_t sharedBytes(ChatInput shorter, std::string_view prompt) const;
+  /// Where a beginning of a prompt ends.
+  struct End {
+    uint64_t at;  // in bytes, or in tokens
+    bool isAsked; // by the client, and so kept however near to others
+  };
+  std::vector<End> endsOf(const ChatInput &input,
+                          std::string_view prompt) const;
+  std::vector<End> inTokens(std::vector<End> ends,
+                            const ChatPrompt &prompt) const;
+  static std::vector<uint64_t> marksOf(std::span<const End> ends,
+                                       uint64_t messagesEnd);
   bool findWhetherPartsAreRead() const;
 
   struct Free {

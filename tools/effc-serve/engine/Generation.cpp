@@ -61,7 +61,14 @@ void Generation::submit(Unit &unit) {
   }
   request.from = plan.from ? plan.from->get() : nullptr;
   request.keep_states = plan.keepsStates;
+  request.salt = plan.salt.c_str();
+  request.priority = plan.priority;
   request.draft_tokens = plan.draftTokens;
+  if (plan.deadline.count() > 0) {
+    auto left = since + plan.deadline - std::chrono::steady_clock::now();
+    request.deadline_ns = static_cast<uint64_t>(
+        std::max<int64_t>(std::chrono::nanoseconds(left).count(), 1));
+  }
   request.user = &unit;
   unit.number = all.model().scheduler().submit(request);
   unit.endsLeft = unit.count;

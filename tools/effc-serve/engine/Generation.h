@@ -13,6 +13,7 @@
 #include "tools/effc-serve/engine/ServedModel.h"
 #include "tools/effc-serve/wire/ApiError.h"
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -21,6 +22,10 @@
 #include <vector>
 
 namespace effc::serve {
+
+/// The scheduler's class of a request that says nothing, so that others can go before
+/// it and behind.
+inline constexpr int kMiddleClass = 3;
 
 struct GenerationPlan {
   std::vector<std::vector<int32_t>> prompts;
@@ -40,7 +45,10 @@ struct GenerationPlan {
   bool keepsStates = false; // the last event of each choice brings its states
   /// Of the first prompt: ends of beginnings that later ones will share.
   std::vector<uint64_t> marks;
-  uint32_t draftTokens = 0; // guessed at once
+  std::string salt; // states are shared with those of the same alone
+  uint32_t priority = kMiddleClass;
+  uint32_t draftTokens = 0;              // guessed at once
+  std::chrono::milliseconds deadline{0}; // from the beginning; 0: none
 
   size_t choiceCount() const { return prompts.size() * choices; }
 };
@@ -91,6 +99,8 @@ private:
 
   Generations &all;
   const GenerationPlan plan;
+  const std::chrono::steady_clock::time_point since =
+      std::chrono::steady_clock::now();
   std::shared_ptr<GenerationListener> listener; // null: nobody wants to hear
   std::deque<Unit> units;
   size_t next = 0; // of `units`, to be submitted

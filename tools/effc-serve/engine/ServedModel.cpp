@@ -44,7 +44,8 @@ ServedModel::ServedModel(std::string name, const std::string &file,
     : called(std::move(name)), loaded(cli::openModel(file, settings.access)),
       place(cli::openEngine(settings.device, loaded, wishFor(settings))),
       newTokens(settings.mostNewTokens), slotCount(settings.slots),
-      queueCount(settings.queue), tokenTexts(loaded) {
+      queueCount(settings.queue), isCaching(settings.cacheBytes > 0),
+      tokenTexts(loaded) {
   openChat(settings.chatTemplate);
   if (loaded.hiddenWidth() > 0) {
     embeddings.emplace(loaded, place.engine, slotCount);

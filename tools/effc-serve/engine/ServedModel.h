@@ -69,6 +69,8 @@ public:
   uint64_t context() const { return loaded.maxContext(); }
   uint64_t mostNewTokens() const { return newTokens; }
   uint32_t slots() const { return slotCount; }
+  /// Whether states of earlier prompts are kept.
+  bool hasCache() const { return isCaching; }
   /// What the states of a sequence of so many tokens take at most.
   uint64_t stateBytes(uint64_t tokens) const;
   uint32_t queueLength() const { return queueCount; }
@@ -96,6 +98,7 @@ private:
   cli::Place place;
   uint64_t newTokens;
   uint32_t slotCount, queueCount, drafts = 0;
+  bool isCaching;
   TokenTexts tokenTexts;
   std::optional<ChatPrompts> prompts;
   std::string noChat, source, print, about, shown, noDrafts;
