@@ -17,7 +17,8 @@
                 no note of unfinished work
   goldens       what is recorded stays small: each case of a family, and all of it
   readmes       README.md maps every folder and has at most 80 lines; every folder has a README.md;
-                a page has at most 120 lines, but for REFERENCE_PAGES;
+                a page has at most 120 lines, but for REFERENCE_PAGES, begins with a title, and was not
+                formatted as a source;
                 frontend/published_models.md has the models that are recorded
 
 Prints each breach as `path:line: reason` and exits with 1 if there are any.
@@ -339,12 +340,25 @@ def check_goldens(report):
                 report.add(case, 1, f"has {value} {what}; the limit is {limit}")
 
 
+def check_markup(report, path):
+    """A page that was given to clang-format has lost its title, and the lines under the heads of its tables."""
+    fenced = False
+    for number, line in enumerate(lines_of(path), 1):
+        if number == 1 and not line.startswith("# "):
+            report.add(path, 1, "does not begin with a title, '# ' and its words")
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+        elif not fenced and (re.match(r"\s*#+[^#\s]", line) or "| -- -|" in line):
+            report.add(path, number, "is written like a source that was formatted, not like a page")
+
+
 def check_readmes(report):
     text = (ROOT / "README.md").read_text() if (ROOT / "README.md").exists() else ""
     for command in ("tools/demo", "tools/check"):
         if command not in text:
             report.add("README.md", 1, f"does not name {command}")
     for path in tracked("*.md"):
+        check_markup(report, path)
         limit = 80 if path == "README.md" else 120
         if (lines := len(lines_of(path))) > limit and path not in REFERENCE_PAGES:
             report.add(path, 1, f"has {lines} lines; the limit is {limit}")
