@@ -7,12 +7,15 @@
     python check_scores.py --samples OUT --gguf MODEL.gguf --url http://127.0.0.1:PORT
 
 The model is Llama's as its paper has it, in double precision over the weights of the GGUF file as
-the package gguf reads them, so nothing of effc computes here but the cutting into tokens. Each
-log-probability has to be within 1e-3, and each choice greedy in both or in neither.
+the package gguf reads them, so nothing of effc computes here but the cutting into tokens and back.
+Each log-probability has to be within 1e-3, and each choice greedy in both or in neither. Each text
+has to be the one of the likeliest tokens. And lm-eval's acc, acc_norm and exact_match have to be
+those that follow from this model's own scores and texts.
 """
 import argparse
 import json
 import pathlib
+import re
 import sys
 import urllib.request
 
@@ -30,6 +33,8 @@ class Llama:
         self.weights = {t.name: gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float64)
                         for t in reader.tensors}
         self.head = self.weights.get("output.weight", self.weights["token_embd.weight"])
+        end = reader.fields.get("tokenizer.ggml.eos_token_id")
+        self.end = end.contents() if end else None
 
     def norm(self, x, name):
         return x / np.sqrt((x * x).mean(-1, keepdims=True) + self.eps) * self.weights[name]
@@ -70,10 +75,83 @@ class Llama:
         return logits - most - np.log(np.exp(logits - most).sum(-1, keepdims=True))
 
 
+def ask(url, path, body):
+    request = urllib.request.Request(url + path, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    return json.load(urllib.request.urlopen(request))
+
+
 def tokenize(url, text):
-    body = json.dumps({"prompt": text, "add_special_tokens": False}).encode()
-    request = urllib.request.Request(url + "/tokenize", body, {"Content-Type": "application/json"})
-    return json.load(urllib.request.urlopen(request))["tokens"]
+    return ask(url, "/tokenize", {"prompt": text, "add_special_tokens": False})["tokens"]
+
+
+def likeliest(model, url, context, guess, most):
+    """The text of the likeliest tokens up to the end of a line, `most` of them at most.
+
+    `guess` is what it should be: where it is right, one pass finds all tokens, and another one the end.
+    """
+    before, whole = tokenize(url, context), tokenize(url, context + guess)
+    guessed = whole[len(before):] if whole[:len(before)] == before else []
+    own, text = [], ""
+    while True:
+        assumed = guessed if guessed[:len(own)] == own else own
+        rows = model.logprobs(np.array(before + assumed))[len(before) - 1:]
+        for i in range(len(own), len(assumed) + 1):
+            own.append(int(rows[i].argmax()))
+            text = ask(url, "/detokenize", {"tokens": own[:-1] if own[-1] == model.end else own})["prompt"]
+            if "\n" in text or len(own) == most or own[-1] == model.end:
+                return text.split("\n")[0]
+            if own[:i + 1] != assumed[:i + 1]:
+                break
+
+
+def last_of(folder, pattern):
+    return sorted(pathlib.Path(folder).rglob(pattern))[-1]
+
+
+def samples_of(folder, task, limit):
+    lines = last_of(folder, f"samples_{task}_*.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines[:limit or None]]
+
+
+def check_choices(model, arguments):
+    """What is wrong with the scores, and this model's own (acc, acc_norm)."""
+    worst, compared, differing, right, right_by_length = 0.0, 0, 0, 0, 0
+    samples = samples_of(arguments.samples, "effc_mc", arguments.limit)
+    for sample in samples:
+        own = []
+        for asked, answered in zip(sample["arguments"].values(), sample["resps"]):
+            context, continuation = asked["arg_0"], asked["arg_1"]
+            whole, length = tokenize(arguments.url, context + continuation), len(tokenize(arguments.url, context))
+            rows = model.logprobs(np.array(whole))[length - 1:-1]
+            new = np.array(whole[length:])
+            own.append(rows[np.arange(len(new)), new].sum())
+            score, greedy = float(answered[0][0]), answered[0][1] in (True, "True")
+            worst = max(worst, abs(score - own[-1]))
+            differing += greedy != bool((rows.argmax(-1) == new).all())
+            compared += 1
+        choices, answer = sample["doc"]["choices"], sample["doc"]["answer"]
+        right += int(np.argmax(own)) == answer
+        right_by_length += int(np.argmax([score / len(choice) for score, choice in zip(own, choices)])) == answer
+    print(f"{compared} scores compared: the largest difference is {worst:.2e}; {differing} differ in being greedy")
+    wrong = [] if compared and worst <= 1e-3 and differing == 0 else ["the scores differ"]
+    return wrong, {"acc,none": right / len(samples), "acc_norm,none": right_by_length / len(samples)}
+
+
+def check_texts(model, arguments):
+    """What is wrong with the texts, and this model's own exact_match."""
+    differing, right = 0, 0
+    samples = samples_of(arguments.samples, "effc_gen", arguments.limit)
+    for sample in samples:
+        (asked,), ((answered,),) = sample["arguments"].values(), sample["resps"]
+        text = likeliest(model, arguments.url, asked["arg_0"], answered, asked["arg_1"]["max_gen_toks"])
+        if text != answered:
+            differing += 1
+            print(f"a text is {answered!r}, the likeliest {text!r}")
+        words = re.findall(r"(\w+)", text)  # as effc_gen.yaml has it
+        right += bool(words) and words[0].lower() == sample["doc"]["target"].lower()
+    print(f"{len(samples)} texts compared: {differing} differ")
+    wrong = [] if samples and differing == 0 else ["the texts differ"]
+    return wrong, {"exact_match,stripped": right / len(samples)}
 
 
 def main():
@@ -81,25 +159,21 @@ def main():
     parser.add_argument("--samples", required=True, help="the folder that lm_eval -o wrote")
     parser.add_argument("--gguf", required=True, help="the model's weights")
     parser.add_argument("--url", required=True, help="the server, which cuts texts into tokens")
-    parser.add_argument("--limit", type=int, default=0, help="questions that are compared; 0: all")
+    parser.add_argument("--limit", type=int, default=0, help="questions and texts that are compared; 0: all, and the results")
     arguments = parser.parse_args()
     model = Llama(arguments.gguf)
-    files = sorted(pathlib.Path(arguments.samples).rglob("samples_effc_mc_*.jsonl"))
-    samples = [json.loads(line) for line in files[-1].read_text().splitlines()]
-    worst, compared, differing = 0.0, 0, 0
-    for sample in samples[:arguments.limit or None]:
-        for asked, answered in zip(sample["arguments"].values(), sample["resps"]):
-            context, continuation = asked["arg_0"], asked["arg_1"]
-            whole, length = tokenize(arguments.url, context + continuation), len(tokenize(arguments.url, context))
-            rows = model.logprobs(np.array(whole))[length - 1:-1]
-            new = np.array(whole[length:])
-            expected = rows[np.arange(len(new)), new].sum()
-            score, greedy = float(answered[0][0]), answered[0][1] in (True, "True")
-            worst = max(worst, abs(score - expected))
-            differing += greedy != bool((rows.argmax(-1) == new).all())
-            compared += 1
-    print(f"{compared} scores compared: the largest difference is {worst:.2e}; {differing} differ in being greedy")
-    return 0 if compared and worst <= 1e-3 and differing == 0 else 1
+    results = json.loads(last_of(arguments.samples, "results_*.json").read_text())["results"]
+    wrong = []
+    for task, check in (("effc_mc", check_choices), ("effc_gen", check_texts)):
+        found, own = check(model, arguments)
+        wrong += found
+        for name, value in own.items():
+            told = results[task][name]
+            print(f"{task}: {name} {told:.4f}, by this model {value:.4f}")
+            if not arguments.limit and abs(told - value) > 1e-9:
+                wrong.append(f"{task}'s {name} differs")
+    print("wrong:", ", ".join(wrong) or "nothing")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
