@@ -18,7 +18,7 @@
   goldens       what is recorded stays small: each case of a family, and all of it
   readmes       README.md maps every folder and has at most 80 lines; every folder has a README.md;
                 a page has at most 120 lines, but for REFERENCE_PAGES, begins with a title, and was not
-                formatted as a source;
+                formatted as a source; test/fuzz/README.md has every fuzz target;
                 frontend/published_models.md has the models that are recorded
 
 Prints each breach as `path:line: reason` and exits with 1 if there are any.
@@ -367,6 +367,10 @@ def check_readmes(report):
             report.add("tools/check_tree.py", 1, f"REFERENCE_PAGES has {path}, which is no longer a long page")
     if (ROOT / published_models.PAGE).read_text() != published_models.page():
         report.add(published_models.PAGE, 1, "is not what is recorded: run tools/published_models.py")
+    fuzzed = (ROOT / "test/fuzz/README.md").read_text()
+    for path in tracked("test/fuzz/Fuzz*.cpp"):
+        if f"| `{pathlib.Path(path).stem}` |" not in fuzzed:
+            report.add("test/fuzz/README.md", 1, f"its tables lack `{pathlib.Path(path).stem}`")
     for folder in FOLDERS:
         if f"`{folder}/`" not in text:
             report.add("README.md", 1, f"its map lacks `{folder}/`")
