@@ -114,6 +114,30 @@ TEST_P(SimulatedGpu, FromTheFolderToLogits) {
     return done.out;
   };
   EXPECT_EQ(likeliest("sim"), likeliest("host")) << name;
+  // A text that one device has begun and saved goes on on both, to the same
+  // tokens.
+  auto continued = [&](const char *first, const char *second) {
+    std::string state = folder.at("state");
+    std::filesystem::remove(state);
+    done = runProgram({EFFC_PROGRAM, "run", folder.at("model.effc"), "--device",
+                       first, "--tokens", "1,2,3,4", "-n", "0",
+                       "--print-tokens", "--save-state", state});
+    EXPECT_EQ(done.status, 0) << name << "\n" << done.err;
+    done =
+        runProgram({EFFC_PROGRAM, "run", folder.at("model.effc"), "--device",
+                    second, "--load-state", state, "--tokens", "5", "-n", "4",
+                    "--print-tokens", "--temperature", "0", "--ignore-eos"});
+    EXPECT_EQ(done.status, 0) << name << "\n" << done.err;
+    EXPECT_EQ(done.err.find("goes on by code of") != std::string::npos,
+              first != std::string(second))
+        << name << "\n"
+        << done.err;
+    return done.out;
+  };
+  std::string here = continued("host", "host");
+  EXPECT_EQ(std::count(here.begin(), here.end(), ','), 3) << name;
+  EXPECT_EQ(continued("host", "sim"), here) << name;
+  EXPECT_EQ(continued("sim", "host"), here) << name;
   // Tokens that entries draw, and that are drawn from logits, of which a filter
   // leaves all that can win; of every third family the likeliest.
   auto tokens = [&](const char *temperature, Arguments filter) {
