@@ -58,10 +58,10 @@ def peer_source(folder):
     return source
 
 
-def build_peer(folder):
-    """The folder of llama.cpp's programs, built for this machine unless they are there."""
+def build_peer(folder, *more):
+    """The folder of llama.cpp's programs, and of `more`, built for this machine unless they are there."""
     build = folder / "llama.cpp-build"
-    programs = ["llama-bench", "llama-batched-bench", "llama-perplexity", "llama-quantize"]
+    programs = ["llama-bench", "llama-batched-bench", "llama-perplexity", "llama-quantize", *more]
     if all((build / "bin" / program).exists() for program in programs):
         return build / "bin"
     subprocess.run(["cmake", "-S", peer_source(folder), "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",

@@ -20,6 +20,7 @@ except ModuleNotFoundError:  # only writing weights needs it
 sys.path.insert(0, str(Path(__file__).resolve().parents[4] / "tools/bench"))
 import bench  # noqa: E402
 import long_prompts  # noqa: E402
+import servers  # noqa: E402
 
 # 512 tokens in 2, 4 and 5 seconds; 2048 in 16, 20 and 32; 64 tokens one by one in 1, 2 and 8.
 LLAMA = '''#!{python}
@@ -133,6 +134,69 @@ class LongPrompts(unittest.TestCase):
         # A state, the arena and 1 MiB: 11.
         self.assertEqual(breach(lambda r: [r["prefill"][n].update(bytes=13 << 20) for n in (10, 40)]),
                          ["memory within the budget"])
+
+
+# Answers /health when it has loaded for a while, and streams as many events as tokens are asked for; ends one too early
+# where its model's name says so.
+SERVER = '''#!{python}
+import json, sys, time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        loaded = time.monotonic() - began > 0.2
+        self.send_response(200 if loaded else 503)
+        self.end_headers()
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert asked["stream"] and asked["ignore_eos"] and asked["temperature"] == 0, asked
+        self.send_response(200)
+        self.end_headers()
+        count = asked["max_tokens"]
+        for i in range(count):
+            reason = None if i + 1 < count else "stop" if given["-m"] == "short" else "length"
+            event = {{"choices": [{{"text": "x", "finish_reason": reason}}]}}
+            self.wfile.write(b"data: " + json.dumps(event).encode() + b"\\n\\n")
+        self.wfile.write(b"data: [DONE]\\n\\n")
+    def log_message(self, *_):
+        print("x" * 100000, file=sys.stderr)  # more than a pipe holds
+assert given["-np"] == "3" and given["-t"] == "2", sys.argv
+began = time.monotonic()
+ThreadingHTTPServer((given["--host"], int(given["--port"])), Handler).serve_forever()
+'''
+BATCHED = '''#!{python}
+import json
+print("loading")
+print(json.dumps({{"pp": 3, "tg": 16, "pl": 3, "speed_pp": 1.0, "speed_tg": 250.0}}))
+'''
+
+
+class Servers(unittest.TestCase):
+    OPTIONS = types.SimpleNamespace(threads=2, clients=3, tokens=16)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        for name, text in (("llama-server", SERVER), ("llama-batched-bench", BATCHED)):
+            (self.folder / name).write_text(text.format(python=sys.executable))
+            (self.folder / name).chmod(0o755)
+
+    def test_costs_are_of_each_token(self):
+        found = servers.peer_cost(self.folder, "model", self.OPTIONS)
+        self.assertEqual(found["engine"], 4.0)  # of 250 tokens a second
+        # Of 48 tokens none takes a second.
+        self.assertTrue(0 < found["wall"] < 1000 and 0 <= found["processor"] < 1000 and found["first"] > 0, found)
+        json.dumps(found)
+
+    def test_a_stream_that_ends_early_ends_the_run(self):
+        with self.assertRaisesRegex(SystemExit, "ended early"):
+            servers.peer_cost(self.folder, "short", self.OPTIONS)
+
+    def test_a_server_that_ends_is_told(self):
+        (self.folder / "llama-server").write_text(f"#!{sys.executable}\nimport sys\nsys.exit('no such model')\n")
+        with self.assertRaisesRegex(SystemExit, "no such model"):
+            servers.peer_cost(self.folder, "model", self.OPTIONS)
 
 
 if __name__ == "__main__":
