@@ -109,12 +109,13 @@ class Arguments(unittest.TestCase):
 
 
 class LongPrompts(unittest.TestCase):
-    """What long_prompts.py holds a model to: each of its five demands by itself."""
+    """What long_prompts.py holds a model to: each of its five demands by itself; of one that grows three."""
 
     OPTIONS = types.SimpleNamespace(short=10, long=40)
 
     def result(self):
-        return {"budget": {"per_session": 3 << 20, "arena": 7 << 20, "logits": 0, "tables": 0, "weights": 0},
+        return {"budget": {"per_session": 3 << 20, "arena": 7 << 20, "logits": 0, "tables": 0, "weights": 0,
+                           "fixed_per_session": 3 << 20, "per_token": 0},
                 "prefill": {10: {"us_per_token": 2.0, "bytes": 9 << 20}, 40: {"us_per_token": 2.2, "bytes": 10 << 20}},
                 "positions": {"count": 20, "same_bits": 20}, "decode": {1: 5.0, 30: 5.6}}
 
@@ -134,6 +135,19 @@ class LongPrompts(unittest.TestCase):
         # A state, the arena and 1 MiB: 11.
         self.assertEqual(breach(lambda r: [r["prefill"][n].update(bytes=13 << 20) for n in (10, 40)]),
                          ["memory within the budget"])
+
+    def test_keys_of_all_tokens_may_take_memory_and_time(self):
+        result = self.result()
+        # 3 MiB, and 1 for each of 40 tokens: of 30 tokens more 30, and 2 that are always allowed.
+        result["budget"].update(per_session=43 << 20, per_token=1 << 20)
+        result["prefill"][40].update(us_per_token=9.0, bytes=41 << 20)
+        result["decode"].update({30: 50.0})
+        self.assertEqual(long_prompts.judge(self.OPTIONS, result), [])
+        result["prefill"][40].update(bytes=42 << 20)
+        self.assertEqual(long_prompts.judge(self.OPTIONS, result), ["memory of either length"])
+        # A window of 10 tokens is full after the short prompt.
+        result["budget"].update(per_session=13 << 20)
+        self.assertIn("time per token", long_prompts.judge(self.OPTIONS, result))
 
 
 # Answers /health when it has loaded for a while, and streams as many events as tokens are asked for; ends one too early
