@@ -113,6 +113,27 @@ INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
                                          "bamba/plain"),
                          nameOf);
 
+// A matrix of each kind, as the public package stores it: their codes multiplied as
+// integers, and unpacked.
+TEST_F(GgufTest, EveryKindOfBlocksGivesTheLibrarysLogits) {
+  const std::string recorded = EFFC_GOLDENS "/gguf/kinds/";
+  for (const char *products : {"exact", "f32"}) {
+    std::string compiled = folder.at(products), logits = compiled + ".logits";
+    Finished done = runProgram(
+        {EFFC_PROGRAM, "compile", recorded + "model.gguf", "-o", compiled,
+         "--target", "host", "--products", products, "--prefill-rows", "16",
+         "--max-batch", "2", "--no-optimise"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    EXPECT_NE(done.err.find("1,201,408 parameters"), std::string::npos)
+        << done.err;
+    done = runProgram({EFFC_PROGRAM, "eval", compiled, "--tokens",
+                       recorded + "tokens.json", "--logits", logits});
+    ASSERT_EQ(done.status, 0) << done.err;
+    done = runProgram({EFFC_COMPARE, logits, recorded + "golden.safetensors"});
+    EXPECT_EQ(done.status, 0) << products << done.out << done.err;
+  }
+}
+
 // Three files, of which tensors take turns.
 TEST_F(GgufTest, ShardsGiveTheBitsOfOneFile) {
   write("qwen2/tied", "m.gguf");
