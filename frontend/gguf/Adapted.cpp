@@ -351,12 +351,13 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
     return error;
   std::string file = keys.getFile();
   llvm::StringMap<std::string> fields = config.getOrigins();
-  JsonValue described = std::move(config).take(); // of the fields alone
+  StoredForm form = config.getForm();
+  JsonValue described = std::move(config).take();
   return AdaptedGguf{architecture,
                      std::move(file),
                      std::move(described),
                      std::move(fields),
-                     config.getForm(),
+                     std::move(form),
                      std::move(keys),
                      Checkpoint::of(model->getDirectory(), std::move(files)),
                      std::move(remarks)};
