@@ -65,10 +65,21 @@ static void setBits(FieldAttr field, llvm::ArrayRef<int64_t> digits,
 
 // The bits of a number as a field of floating-point numbers has them.
 static uint64_t roundTo(FieldKind kind, float number) {
-  if (kind == FieldKind::Half)
+  switch (kind) {
+  case FieldKind::Half:
     return rt::toF16(number);
-  return kind == FieldKind::Brain ? rt::toBF16(number)
-                                  : std::bit_cast<uint32_t>(number);
+  case FieldKind::Brain:
+    return rt::toBF16(number);
+  case FieldKind::Single:
+    return std::bit_cast<uint32_t>(number);
+  case FieldKind::Unsigned:
+  case FieldKind::Signed:
+  case FieldKind::Exponent:
+  case FieldKind::E4M3:
+  case FieldKind::E5M2:
+    break;
+  }
+  llvm::report_fatal_error("numbers are not rounded to a field of this kind");
 }
 
 // The rule of blocks without a name, and of quantize_row_q8_0_ref.

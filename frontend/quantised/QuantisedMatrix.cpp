@@ -37,12 +37,26 @@ static bool isPower(ElementType type) {
   return type == ElementType::F8E8M0 || type == ElementType::U8;
 }
 
+/// What blocks store a scale of a type as; a power becomes the f32 that it is.
+static FieldKind fieldOf(ElementType scale) {
+  switch (scale) {
+  case ElementType::F16:
+    return FieldKind::Half;
+  case ElementType::BF16:
+    return FieldKind::Brain;
+  case ElementType::F32:
+  case ElementType::F8E8M0:
+  case ElementType::U8:
+    return FieldKind::Single;
+  default:
+    llvm::report_fatal_error("no scale has this type");
+  }
+}
+
 static GroupedCodes groupedOf(const QuantisedMatrix::Description &is,
                               uint64_t elements) {
-  FieldKind scale = is.scaleType == ElementType::F16    ? FieldKind::Half
-                    : is.scaleType == ElementType::BF16 ? FieldKind::Brain
-                                                        : FieldKind::Single;
-  return {is.codes, int64_t(is.packed.bits), int64_t(elements), scale};
+  return {is.codes, int64_t(is.packed.bits), int64_t(elements),
+          fieldOf(is.scaleType)};
 }
 
 QuantisedMatrix::QuantisedMatrix(mlir::MLIRContext &context,
@@ -136,11 +150,16 @@ TensorType QuantisedMatrix::type() const {
 }
 
 float QuantisedMatrix::numberOf(uint32_t scale) const {
-  if (is.scaleType == ElementType::F16)
+  switch (fieldOf(is.scaleType)) {
+  case FieldKind::Half:
     return rt::fromF16(uint16_t(scale));
-  if (is.scaleType == ElementType::BF16)
+  case FieldKind::Brain:
     return rt::fromBF16(uint16_t(scale));
-  return std::bit_cast<float>(scale);
+  case FieldKind::Single:
+    return std::bit_cast<float>(scale);
+  default:
+    llvm_unreachable("fieldOf() gives no other");
+  }
 }
 
 llvm::Expected<std::vector<uint8_t>>
