@@ -74,6 +74,8 @@ private:
   void refuseUnread();
 
   llvm::Expected<std::string> describeByteLevel();
+  /// What stands for the unknown; where there is none, a problem of the keys.
+  std::optional<std::string> requireUnknown();
   llvm::Expected<std::string> describeSentencePieces();
   llvm::Expected<std::string> describeUnigram();
   llvm::Expected<std::string> describeLongestMatch();
@@ -393,6 +395,14 @@ static json::Object replace(StringRef from, StringRef to) {
                       {"content", to}};
 }
 
+std::optional<std::string> Describer::requireUnknown() {
+  std::optional<std::string> unknown = result.settings.find("unk_token");
+  if (!unknown)
+    keys.report("names no token for what is unknown "
+                "('tokenizer.ggml.unknown_token_id')");
+  return unknown;
+}
+
 llvm::Expected<std::string> Describer::describeSentencePieces() {
   std::vector<double> scores = readScores();
   bool putsSpace =
@@ -405,10 +415,7 @@ llvm::Expected<std::string> Describer::describeSentencePieces() {
   if (work > kMostWork)
     keys.report("expects tokens whose squared sizes sum to at most " +
                 Twine(kMostWork) + ", but got " + Twine(work));
-  std::optional<std::string> unknown = result.settings.find("unk_token");
-  if (!unknown)
-    keys.report("names no token for what is unknown "
-                "('tokenizer.ggml.unknown_token_id')");
+  std::optional<std::string> unknown = requireUnknown();
   if (llvm::Error error = keys.getProblem())
     return error;
   json::Array normalizers,
@@ -517,10 +524,7 @@ llvm::Expected<std::string> Describer::describeLongestMatch() {
 //===----------------------------------------------------------------------===//
 
 llvm::Expected<std::string> Describer::describeWordPieces() {
-  std::optional<std::string> unknown = result.settings.find("unk_token");
-  if (!unknown)
-    keys.report("names no token for what is unknown "
-                "('tokenizer.ggml.unknown_token_id')");
+  std::optional<std::string> unknown = requireUnknown();
   if (llvm::Error error = keys.getProblem())
     return error;
   auto file =

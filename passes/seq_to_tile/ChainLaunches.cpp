@@ -61,7 +61,7 @@ public:
 
 private:
   std::optional<Chain> chainOf(plan::LaunchOp first);
-  plan::LaunchOp replace(const Chain &chain);
+  void replace(const Chain &chain);
   tile::KernelOp chainedKernel(const Chain &chain);
   tile::KernelOp kernelOf(plan::LaunchOp launch) {
     return symbols.lookup<tile::KernelOp>(launch.getKernel());
@@ -190,6 +190,11 @@ std::optional<Chain> LaunchChaining::chainOf(plan::LaunchOp first) {
         between &&
         !LaunchAccesses(between, kernelOf(between)).areIndependentOf(ofFirst))
       return std::nullopt;
+  // Other items may still be at the first part when one is at the second.
+  LaunchAccesses ofSecond(second, secondKernel);
+  if (llvm::any_of(ofSecond.written,
+                   [&](Value memory) { return ofFirst.read.contains(memory); }))
+    return std::nullopt;
   Chain chain = {first, second, kernel, secondKernel, link, written, read};
   return chain.areItemsAlike() ? std::optional(chain) : std::nullopt;
 }
@@ -209,16 +214,12 @@ void LaunchChaining::run() {
           replace(*chain);
         }
   }
-  // Kernels that no launch has any more.
-  llvm::SmallPtrSet<Operation *, 32> launched;
-  module.walk([&](plan::LaunchOp launch) {
-    launched.insert(symbols.lookup(launch.getKernel()));
-  });
-  for (const auto &[names, chained] : known)
-    for (const std::string &name : {names.first, names.second})
-      if (Operation *part = symbols.lookup(name);
-          part && !launched.contains(part))
-        symbols.erase(part);
+  std::vector<std::string> parts;
+  for (const auto &[names, chained] : known) {
+    parts.push_back(names.first);
+    parts.push_back(names.second);
+  }
+  eraseUnlaunched(module, symbols, parts);
 }
 
 /// All of `values` but the one at `index`.
@@ -228,7 +229,7 @@ template <typename Range> static auto without(Range values, int64_t index) {
   return all;
 }
 
-plan::LaunchOp LaunchChaining::replace(const Chain &chain) {
+void LaunchChaining::replace(const Chain &chain) {
   plan::LaunchOp first = chain.first, second = chain.second;
   tile::KernelOp kernel = chainedKernel(chain);
   SmallVector<Value> operands = without(first.getOperands(), chain.written);
@@ -246,7 +247,6 @@ plan::LaunchOp LaunchChaining::replace(const Chain &chain) {
   first.erase();
   second.erase();
   chain.link.getDefiningOp()->erase();
-  return chained;
 }
 
 /// The numbers that a view's memory would have of a tile.

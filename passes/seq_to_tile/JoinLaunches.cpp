@@ -81,16 +81,10 @@ void LaunchJoining::run() {
   for (auto entry : module.getOps<plan::EntryOp>())
     if (entry.getKind() == plan::EntryKind::Decode)
       join(entry);
-  // Parts that no launch has any more.
-  llvm::SmallPtrSet<Operation *, 32> launched;
-  module.walk([&](plan::LaunchOp launch) {
-    launched.insert(symbols.lookup(launch.getKernel()));
-  });
+  std::vector<std::string> parts;
   for (const auto &[key, joined] : known)
-    for (const std::string &name : key.second)
-      if (Operation *part = symbols.lookup(name);
-          part && !launched.contains(part))
-        symbols.erase(part);
+    parts.insert(parts.end(), key.second.begin(), key.second.end());
+  eraseUnlaunched(module, symbols, parts);
 }
 
 void LaunchJoining::join(plan::EntryOp entry) {

@@ -1,5 +1,7 @@
 #include "passes/seq_to_tile/LaunchOrder.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 using namespace mlir;
 using namespace effc;
 
@@ -40,6 +42,18 @@ void effc::moveOperands(plan::LaunchOp launch, Operation *place) {
       if (!op->isBeforeInBlock(place))
         op->moveBefore(place);
   }
+}
+
+void effc::eraseUnlaunched(ModuleOp module, SymbolTable &symbols,
+                           ArrayRef<std::string> names) {
+  llvm::SmallPtrSet<Operation *, 32> launched;
+  module.walk([&](plan::LaunchOp launch) {
+    launched.insert(symbols.lookup(launch.getKernel()));
+  });
+  for (const std::string &name : names)
+    if (Operation *kernel = symbols.lookup(name);
+        kernel && !launched.contains(kernel))
+      symbols.erase(kernel);
 }
 
 std::string effc::joinNotes(ArrayRef<plan::LaunchOp> launches) {

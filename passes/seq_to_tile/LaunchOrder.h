@@ -4,6 +4,7 @@
 
 #include "dialects/plan/Plan.h"
 #include "dialects/tile/Tile.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseSet.h"
 
 #include <string>
@@ -29,6 +30,10 @@ bool isAlwaysLaunched(plan::LaunchOp launch);
 
 /// Moves what gives a launch's operands in front of `place`.
 void moveOperands(plan::LaunchOp launch, mlir::Operation *place);
+
+/// Erases those of the kernels `names` that no launch of the module has.
+void eraseUnlaunched(mlir::ModuleOp module, mlir::SymbolTable &symbols,
+                     llvm::ArrayRef<std::string> names);
 
 /// "layers.0.q" and "layers.0.gk.low" -> "layers.0.q+gk.low".
 std::string joinNotes(llvm::ArrayRef<plan::LaunchOp> launches);

@@ -14,8 +14,9 @@
 namespace effc::rt::grammar {
 
 /// The inner part of a text of JSON, without quotes, that `pattern`, valid UTF-8,
-/// fits: where a choice has no `^` or no `$`, any text may stand there. EFFC_UNSUPPORTED: it has what is not understood; EFFC_INVALID_ARGUMENT: it
-/// is no pattern. Messages have the place in it.
+/// fits: where a choice has no `^` or no `$`, any text may stand there.
+/// EFFC_UNSUPPORTED: it has what is not understood; EFFC_INVALID_ARGUMENT: it is no
+/// pattern. Messages have the place in it.
 Result<Expression> readPattern(std::string_view pattern, JsonRules &json);
 
 /// Texts that `pattern` fits as a whole. Errors as above; EFFC_INVALID_ARGUMENT: it is
