@@ -75,7 +75,7 @@ if(bytes GREATER_EQUAL 2097152)
 endif()
 
 run(ignored ${CMAKE_COMMAND} -S ${CONSUMER} -B ${SCRATCH}/build -G ${GENERATOR}
-  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release -DSIMULATOR=${SIMULATOR}
   -DCMAKE_C_COMPILER=${C_COMPILER} -DCMAKE_CXX_COMPILER=${CXX_COMPILER})
 run(ignored ${CMAKE_COMMAND} --build ${SCRATCH}/build)
 run(tokens ${prefix}/bin/effc run ${MODEL} --tokens 1,2,3 -n 8 --print-tokens --temperature 0)

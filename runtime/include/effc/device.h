@@ -54,8 +54,9 @@ EFFC_API effc_sim_options_t effc_sim_options_default(void);
  * threads reach: the call that runs the kernel fails with EFFC_DEVICE_ERROR and
  * says which kernel, block, thread and operation it was.
  *
- * EFFC_UNSUPPORTED: the library was built without the simulated GPU, or runs on
- * another processor than x86-64-v3.
+ * EFFC_UNSUPPORTED: the library was built without the simulated GPU, as it is
+ * without -DEFFC_INSTALL_SIMULATOR=ON, or runs on another processor than
+ * x86-64-v3.
  * EFFC_INVALID_ARGUMENT, EFFC_EXHAUSTED: as effc_device_create_host(). */
 EFFC_API effc_status_t *
 effc_device_create_sim(const effc_sim_options_t *options,

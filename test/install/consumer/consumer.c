@@ -1,4 +1,5 @@
-/* Eight greedy tokens behind 1, 2, 3. */
+/* Eight greedy tokens behind 1, 2, 3. The simulated GPU is a part of the library only
+ * where SIMULATOR is 1. */
 #include <effc/effc.h>
 
 #include <stdio.h>
@@ -20,6 +21,13 @@ int main(int argc, char **argv) {
   if (argc != 2)
     return 2;
   check(effc_model_load(argv[1], &model));
+  effc_sim_options_t simulated = effc_sim_options_default();
+  simulated.architecture = 80;
+  effc_status_t *status = effc_device_create_sim(&simulated, &device);
+  if (effc_status_code(status) != (SIMULATOR ? EFFC_OK : EFFC_UNSUPPORTED))
+    return 3;
+  effc_status_free(status);
+  effc_device_free(device);
   check(effc_device_create_host(NULL, &device));
   check(effc_engine_create(model, device, NULL, &engine));
   check(effc_session_create(engine, &session));

@@ -1,4 +1,5 @@
-// In place of the simulator where the library was built without it.
+// In place of the simulator: in the libraries that users install, and wherever there
+// is no Boost.Context.
 
 #include "runtime/src/devices/sim/SimDevice.h"
 
@@ -7,7 +8,7 @@ using namespace effc::rt;
 
 Result<std::shared_ptr<Device>> rt::createSimDevice(uint32_t, uint32_t) {
   return fail(EFFC_UNSUPPORTED,
-              "this library was built without the simulated GPU: build it with "
-              "-DEFFC_SIMULATOR=ON and Boost.Context (Debian: "
-              "libboost-context-dev)");
+              "there is no simulated GPU in this program: build effc with "
+              "Boost.Context (Debian: libboost-context-dev), and with "
+              "-DEFFC_INSTALL_SIMULATOR=ON for the library's own users");
 }
