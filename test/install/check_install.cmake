@@ -88,7 +88,8 @@ endforeach()
 
 # A project without C++ links the static library as well.
 run(ignored ${CMAKE_COMMAND} -S ${CONSUMER}_c -B ${SCRATCH}/build_c -G ${GENERATOR}
-  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=${C_COMPILER})
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_BUILD_TYPE=Release -DSIMULATOR=${SIMULATOR}
+  -DCMAKE_C_COMPILER=${C_COMPILER})
 run(ignored ${CMAKE_COMMAND} --build ${SCRATCH}/build_c)
 run(out ${SCRATCH}/build_c/consumer-c-static ${MODEL})
 if(NOT out STREQUAL tokens)
