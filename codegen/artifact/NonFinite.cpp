@@ -1,5 +1,6 @@
 #include "codegen/artifact/NonFinite.h"
 
+#include "dialects/storage/Bytes.h"
 #include "dialects/storage/DenseKind.h"
 
 #include <cmath>
@@ -130,7 +131,8 @@ private:
   void add(storage::BlockType type, storage::FieldAttr field) {
     for (int64_t element = 0; element < type.getElements(); ++element) {
       int64_t bit = field.firstBit(0, type.getDigits(), element);
-      Place place{bit / 8, field.bits() / 8, largestExponents(field.getKind())};
+      Place place{storage::wholeBytes(bit), field.bytes(),
+                  largestExponents(field.getKind())};
       if (!is_contained(places, place))
         places.push_back(place);
     }

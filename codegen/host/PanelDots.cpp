@@ -184,7 +184,7 @@ Value PanelProduct::codesOf(Value group, int64_t quad, int64_t part) {
 Value PanelProduct::bitsOf(const PanelScale &scale, Value block, Value group,
                            int64_t half, int64_t part) {
   bool each = scale.columns != 0;
-  int64_t bytes = each ? 1 : scale.field.bits() / 8;
+  int64_t bytes = each ? 1 : scale.field.bytes();
   int64_t offset = scale.offset + part * lanes * bytes;
   if (scale.columns == 16)
     offset += half * kPanelRows;

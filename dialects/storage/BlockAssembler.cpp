@@ -1,5 +1,7 @@
 #include "dialects/storage/BlockAssembler.h"
 
+#include "dialects/storage/Bytes.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 using namespace effc;
@@ -7,9 +9,9 @@ using namespace effc::storage;
 
 // The byte at which a field of all elements begins.
 static int64_t byteOf(FieldAttr field, BlockType type) {
-  assert(field.pieces() == 1 && field.bits() % 8 == 0 &&
+  assert(field.pieces() == 1 &&
          llvm::all_of(field.getStrides(), [](int64_t s) { return s == 0; }));
-  return field.firstBit(0, type.getDigits(), 0) / 8;
+  return wholeBytes(field.firstBit(0, type.getDigits(), 0));
 }
 
 BlockAssembler::BlockAssembler(BlockType type)
@@ -27,7 +29,7 @@ BlockAssembler::BlockAssembler(BlockType type)
     }
   }
   scaleByte = byteOf(scale, type);
-  scaleBytes = scale.bits() / 8;
+  scaleBytes = scale.bytes();
   if (!type.getZero().empty())
     zeroByte = byteOf(type.getZero().front(), type);
 }

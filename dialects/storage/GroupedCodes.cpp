@@ -1,5 +1,7 @@
 #include "dialects/storage/GroupedCodes.h"
 
+#include "dialects/storage/Bytes.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -151,8 +153,8 @@ BlockType GroupedCodes::describe(mlir::MLIRContext *context) const {
   if (hasZero)
     zero.push_back(whole(FieldKind::Unsigned, 8, scaleBits));
   std::string called = name();
-  return BlockType::get(context, called, elements, bit / 8, digits, code, zero,
-                        {whole(scale, scaleBits, 0)}, {}, {});
+  return BlockType::get(context, called, elements, wholeBytes(bit), digits,
+                        code, zero, {whole(scale, scaleBits, 0)}, {}, {});
 }
 
 bool storage::isRowOfBytes(BlockType type) {

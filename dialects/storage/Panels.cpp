@@ -1,6 +1,8 @@
 // The order of bits in panels, and the way there and back.
 #include "dialects/storage/Panels.h"
 
+#include "dialects/storage/Bytes.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -63,7 +65,7 @@ PanelLayout PanelLayout::of(BlockType rows) {
           std::min<int64_t>(columnsOf(field, rows), kGroupColumns);
       int64_t &end = columns == 0 ? layout.firstGroup : layout.groupBytes;
       into.push_back({field, end, columns});
-      end += columns == 0 ? kPanelRows * field.bits() / 8
+      end += columns == 0 ? kPanelRows * field.bytes()
                           : kPanelRows * kGroupColumns / columns;
     }
   };
@@ -75,7 +77,7 @@ PanelLayout PanelLayout::of(BlockType rows) {
   for (int64_t width : {8, 4, 2, 1})
     if (left & width) {
       layout.planes.push_back({width, layout.groupBytes});
-      layout.groupBytes += kPanelRows * kGroupColumns * width / 8;
+      layout.groupBytes += wholeBytes(kPanelRows * kGroupColumns * width);
     }
   layout.bytes = layout.firstGroup + layout.groups * layout.groupBytes;
   return layout;

@@ -73,6 +73,8 @@ def Storage_FieldAttr : AttrDef<Storage_Dialect, "Field"> {
     int64_t pieces() const { return getWidths().size(); }
     /// Bits of all pieces.
     int64_t bits() const;
+    /// Bytes of all pieces, which fill them.
+    int64_t bytes() const;
     int64_t digits() const { return getStrides().size() / getWidths().size(); }
     /// The first bit of a piece for the element of that number in its block, whose
     /// digits have the radices `digits`.

@@ -1,6 +1,7 @@
 // Registration of the storage dialect, syntax and rules of its field and block.
 #include "dialects/storage/StorageDialect.h"
 
+#include "dialects/storage/Bytes.h"
 #include "dialects/storage/Panels.h"
 
 #include "mlir/IR/Builders.h"
@@ -132,6 +133,8 @@ int64_t FieldAttr::bits() const {
     sum += width;
   return sum;
 }
+
+int64_t FieldAttr::bytes() const { return wholeBytes(bits()); }
 
 int64_t FieldAttr::firstBit(int64_t piece, ArrayRef<int64_t> digits,
                             int64_t element) const {

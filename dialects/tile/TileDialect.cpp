@@ -1,4 +1,5 @@
 // Registration of the tile dialect and the verifiers of its attributes.
+#include "dialects/storage/Bytes.h"
 #include "dialects/storage/StorageDialect.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
@@ -10,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
+using namespace effc;
 using namespace effc::tile;
 
 #include "dialects/tile/TileDialect.cpp.inc"
@@ -197,7 +199,8 @@ LogicalResult BoxMapAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (operand < 0 || least < 1 || boxRows > kMostBoxSize ||
       !isa<FloatType>(elementType) || bits != kBoxRowBits) // boxmap1
     return emitError() << "expects numbers of at least 1 and a box of at most "
-                       << kMostBoxSize << " rows of " << kBoxRowBits / 8
+                       << kMostBoxSize << " rows of "
+                       << storage::wholeBytes(kBoxRowBits)
                        << " bytes of floating-point numbers, but got " << rows
                        << " x " << columns << " and a box of " << boxRows
                        << " x " << boxColumns << " " << elementType;

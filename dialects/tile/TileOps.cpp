@@ -1,4 +1,5 @@
 // Syntax and verifiers of the tile dialect's ops.
+#include "dialects/storage/Bytes.h"
 #include "dialects/storage/GroupedCodes.h"
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
@@ -290,7 +291,7 @@ LogicalResult FetchBoxOp::verify() {
           kBoxRowBits) // fetchbox2
     return emitOpError("expects a ring with 'arrivals' for boxes of the sizes, "
                        "at most ")
-           << kMostBoxSize << " rows of " << kBoxRowBits / 8
+           << kMostBoxSize << " rows of " << storage::wholeBytes(kBoxRowBits)
            << " bytes, and of the view's elements, but got " << ring << " and "
            << view;
   if (!isBoxOperand(argument)) // fetchbox3

@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/ElementType.h"
 
+#include "dialects/storage/Bytes.h"
 #include "runtime/abi/NarrowFloats.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -69,7 +70,7 @@ template <typename S>
 std::vector<S> effc::frontend::decode(ElementType type,
                                       llvm::ArrayRef<uint8_t> bytes) {
   using namespace llvm::support::endian;
-  size_t step = getBits(type) / 8;
+  auto step = size_t(storage::wholeBytes(getBits(type)));
   std::vector<S> elements(bytes.size() / step);
   for (size_t i = 0; i < elements.size(); ++i) {
     const uint8_t *at = bytes.data() + i * step;

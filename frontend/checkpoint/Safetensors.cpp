@@ -1,5 +1,6 @@
 #include "frontend/checkpoint/Safetensors.h"
 
+#include "dialects/storage/Bytes.h"
 #include "frontend/checkpoint/ForeignFile.h"
 #include "frontend/checkpoint/Json.h"
 #include "frontend/checkpoint/Refusal.h"
@@ -10,6 +11,7 @@
 
 #include <tuple>
 
+using namespace effc;
 using namespace effc::frontend;
 
 namespace {
@@ -111,16 +113,17 @@ private:
     if (!bits)
       return refuse(where + ": the size of shape " +
                     describeShape(entry.shape) + " does not fit 64 bits");
-    if (*bits % 8 != 0)
+    std::optional<uint64_t> bytes = storage::bytesIn(*bits);
+    if (!bytes)
       return refuse(where + ": expects a whole number of bytes, but " +
                     describeShape(entry.shape) + " elements of " +
                     entry.type.getName() + " are " + llvm::Twine(*bits) +
                     " bits");
-    if (entry.end - entry.begin != *bits / 8)
-      return refuse(
-          where + ": expects " + llvm::Twine(*bits / 8) + " bytes for " +
-          describeShape(entry.shape) + " elements of " + entry.type.getName() +
-          ", but its offsets span " + llvm::Twine(entry.end - entry.begin));
+    if (entry.end - entry.begin != *bytes)
+      return refuse(where + ": expects " + llvm::Twine(*bytes) + " bytes for " +
+                    describeShape(entry.shape) + " elements of " +
+                    entry.type.getName() + ", but its offsets span " +
+                    llvm::Twine(entry.end - entry.begin));
     return llvm::Error::success();
   }
 

@@ -1,5 +1,7 @@
 #include "frontend/quantised/PackedIntegers.h"
 
+#include "dialects/storage/Bytes.h"
+
 #include <cstring>
 
 using namespace effc::frontend;
@@ -20,7 +22,7 @@ PackedIntegers PackedIntegers::alongColumns(uint64_t rows, uint64_t columns,
 uint64_t PackedIntegers::size() const {
   uint64_t along = packed == Axis::Rows ? rows : columns;
   uint64_t others = packed == Axis::Rows ? columns : rows;
-  return wordsFor(along) * others * (wordBits / 8);
+  return wordsFor(along) * others * uint64_t(storage::wholeBytes(wordBits));
 }
 
 template <typename Word>

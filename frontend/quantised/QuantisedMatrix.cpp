@@ -1,5 +1,6 @@
 #include "frontend/quantised/QuantisedMatrix.h"
 
+#include "dialects/storage/Bytes.h"
 #include "dialects/storage/Formats.h"
 #include "frontend/checkpoint/ConfigReader.h"
 #include "frontend/checkpoint/Refusal.h"
@@ -84,7 +85,7 @@ QuantisedMatrix::readScales(Bytes bytes) const {
       return made.takeError();
     scales = std::move(*made);
   } else {
-    uint64_t each = getBits(is.scaleType) / 8;
+    auto each = uint64_t(storage::wholeBytes(getBits(is.scaleType)));
     for (uint64_t i = 0; i < scales.size(); ++i)
       std::memcpy(&scales[i], bytes[1].data() + i * each, each);
     if (is.storage.empty() && isPower(is.scaleType))
