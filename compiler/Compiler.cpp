@@ -265,8 +265,7 @@ llvm::Error Compilation::writeArtifact() {
   TimingScope scope = timingRoot.nest(getPhaseInfo(Phase::Artifact).name);
   codegen::Contents contents;
   for (Lowering &lowering : lowerings)
-    contents.plans.push_back({lowering.target->name.str(), *lowering.module,
-                              lowering.target->device == tile::Device::Host});
+    contents.plans.push_back({lowering.target->name.str(), *lowering.module});
   contents.seqBytecode = std::move(seqBytecode);
   bool hasTokenizer = model.tokenizer.has_value();
   if (hasTokenizer)

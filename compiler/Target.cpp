@@ -7,6 +7,20 @@
 
 using namespace effc;
 
+static tile::ByteProducts byteProductsOf(const rt::HostIsa &isa) {
+  switch (isa.byteProducts) {
+  case rt::ByteProducts::Pairs:
+    return tile::ByteProducts::Pairs;
+  case rt::ByteProducts::Quads:
+    return tile::ByteProducts::Quads;
+  case rt::ByteProducts::SignedQuads:
+    return tile::ByteProducts::SignedQuads;
+  case rt::ByteProducts::SignedMatrices:
+    return tile::ByteProducts::SignedMatrices;
+  }
+  llvm_unreachable("all products of bytes have a case");
+}
+
 // What a plan is chosen by is the host's, whatever the level: a file has one
 // plan for all of them.
 static Target hostOf(llvm::StringRef name, const rt::HostIsa &isa) {
@@ -22,12 +36,14 @@ static Target hostOf(llvm::StringRef name, const rt::HostIsa &isa) {
           .stepRate = 22,
           .dotRate = 18,
           .stateBytes = 32768,
+          .byteProducts = byteProductsOf(isa),
           .multipliesBf16 = isa.multipliesBf16};
 }
 
-/// The same chip, simulated by the host.
+/// The same chip, simulated by the host, which has no text for drivers.
 static Target simulationOf(Target chip, llvm::StringRef name) {
   chip.name = chip.code = name;
+  chip.ptx = "";
   chip.simulated = true;
   return chip;
 }
@@ -121,15 +137,18 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
     levels.push_back(tile::IsaAttr::get(
         context, textAttr(context, level->code), textAttr(context, level->cpu),
         textAttr(context, level->features), textAttr(context, level->triple),
-        level->vectorLanes, level->registers));
+        level->byteProducts, level->multipliesBf16, level->vectorLanes,
+        level->registers));
   return tile::TargetAttr::get(
       context, target.device, wishes.bitStable, target.simulated, units,
       target.overlapsLaunches, rounded, block, core,
       wishes.library && target.isForGpus(),
       wishes.panels && !isGpu ? digitsOf(products) : 0,
       textAttr(context, target.code), textAttr(context, target.cpu),
-      textAttr(context, target.features), textAttr(context, target.triple),
-      wishes.optimised || isGpu, target.vectorLanes, target.registers,
-      target.stepRate, rate, rounded && isGpu ? target.dotRate : 0,
-      target.stateBytes, target.cores, levels);
+      textAttr(context, target.features), textAttr(context, target.ptx),
+      target.isForOwnChips, textAttr(context, target.triple),
+      target.byteProducts, target.multipliesBf16, wishes.optimised || isGpu,
+      target.vectorLanes, target.registers, target.stepRate, rate,
+      rounded && isGpu ? target.dotRate : 0, target.stateBytes, target.cores,
+      levels);
 }

@@ -33,6 +33,7 @@ struct Target {
   llvm::StringRef code;          // what the artifact calls its code
   llvm::StringRef cpu;           // what LLVM compiles for
   llvm::StringRef features = ""; // and what is there besides
+  llvm::StringRef ptx = "";      // what it calls the text of a GPU's code
   llvm::StringRef triple = "";   // of the host, where that is not x86-64
   tile::Device device;
   int64_t vectorLanes; // f32 lanes of a vector register, or of a warp
@@ -52,14 +53,15 @@ struct Target {
   llvm::ArrayRef<tile::UnitGetter> units = {};
   /// Whether a launch can begin while the one before it ends.
   bool overlapsLaunches = false;
-  /// Whether a level of the host has products of bf16.
+  /// Whether a GPU's code asks for its architecture's own instructions ("a"), which
+  /// no other chip has.
+  bool isForOwnChips = false;
+  /// What a level of the host multiplies bytes by, and whether it has products of bf16.
+  tile::ByteProducts byteProducts = tile::ByteProducts::Pairs;
   bool multipliesBf16 = false;
 
   /// Whether GPUs run its code.
   bool isForGpus() const { return device == tile::Device::Nvptx && !simulated; }
-  /// Whether its code asks for an architecture's own instructions ("a"), which
-  /// no other chip has.
-  bool isForOwnChips() const { return cpu.ends_with("a"); }
   bool hasUnit(tile::UnitGetter unit) const {
     return llvm::is_contained(units, unit);
   }
@@ -73,6 +75,7 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .code = "sm_80",
                                  .cpu = "sm_80",
                                  .features = "+ptx80",
+                                 .ptx = "compute_80",
                                  .device = tile::Device::Nvptx,
                                  .vectorLanes = 32,
                                  .registers = 255,
@@ -89,6 +92,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .code = "sm_90a",
                                   .cpu = "sm_90a",
                                   .features = "+ptx80",
+                                  .ptx = "compute_90a",
                                   .device = tile::Device::Nvptx,
                                   .vectorLanes = 32,
                                   .registers = 255,
@@ -101,27 +105,33 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .cores = 132,
                                   .core = kUsualCore,
                                   .units = kHopperUnits,
-                                  .overlapsLaunches = true};
+                                  .overlapsLaunches = true,
+                                  .isForOwnChips = true};
 
 /// Chips of the same code with smaller blocks, half the tensor cores of a core, and
 /// more cores: GA102 (RTX 3090, A40), AD102 (RTX 4090, L40S).
-inline constexpr Target smallBlocksOf(llvm::StringRef name, int64_t cores) {
+inline constexpr Target smallBlocksOf(llvm::StringRef name, llvm::StringRef ptx,
+                                      int64_t cores) {
   Target chip = kSm80;
   chip.name = chip.code = chip.cpu = name;
+  chip.ptx = ptx;
   chip.dotRate /= 2;
   chip.roundedDotRate /= 2;
   chip.mostSharedBytes = 101376;
   chip.cores = cores;
   return chip;
 }
-inline constexpr Target kSm86 = smallBlocksOf("sm_86", 84);
-inline constexpr Target kSm89 = smallBlocksOf("sm_89", 128);
+inline constexpr Target kSm86 = smallBlocksOf("sm_86", "compute_86", 84);
+inline constexpr Target kSm89 = smallBlocksOf("sm_89", "compute_89", 128);
 
 /// Chips after Hopper, by what they share with Ampere: products by mma.sync. GB202
 /// (RTX 5090) has the blocks of AD102, B200 those of Hopper.
 inline constexpr Target blackwellOf(Target like, llvm::StringRef name,
+                                    llvm::StringRef ptx,
                                     llvm::StringRef features, int64_t cores) {
   like.name = like.code = like.cpu = name;
+  like.ptx = ptx;
+  like.isForOwnChips = false;
   like.features = features;
   like.cores = cores;
   like.units = kAmpereUnits;
@@ -129,9 +139,9 @@ inline constexpr Target blackwellOf(Target like, llvm::StringRef name,
   return like;
 }
 inline constexpr Target kSm100 =
-    blackwellOf(kSm90a, "sm_100", "+ptx86", /*cores=*/148);
+    blackwellOf(kSm90a, "sm_100", "compute_100", "+ptx86", /*cores=*/148);
 inline constexpr Target kSm120 =
-    blackwellOf(kSm89, "sm_120", "+ptx87", /*cores=*/170);
+    blackwellOf(kSm89, "sm_120", "compute_120", "+ptx87", /*cores=*/170);
 
 /// All targets: the host in the lowest level of its instruction set, its further
 /// levels, GPUs, simulated ones.

@@ -12,7 +12,7 @@ using namespace effc;
 static void remarkOnNewerChips(const CompileOptions &options, ModuleOp module) {
   const Target *own = nullptr;
   for (const Target *target : options.targets) {
-    if (target->isForGpus() && !target->isForOwnChips())
+    if (target->isForGpus() && !target->isForOwnChips)
       return;
     if (target->isForGpus())
       own = target;

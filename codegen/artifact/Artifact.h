@@ -69,9 +69,8 @@ struct SourceFile {
 struct Contents {
   /// What a target runs: entries, states, weights and code.
   struct Plan {
-    std::string target; // "sm_80"
-    mlir::ModuleOp module;
-    bool isHost;
+    std::string target;    // "sm_80"
+    mlir::ModuleOp module; // its `tile.target` says what runs it
   };
   std::vector<Plan> plans;        // at least one
   std::string seqBytecode;        // the model in seq; empty: not stored

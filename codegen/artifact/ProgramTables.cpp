@@ -9,6 +9,7 @@
 #include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/DenseKind.h"
+#include "dialects/tile/Tile.h"
 #include "llvm/ADT/StringMap.h"
 
 #define XXH_INLINE_ALL
@@ -326,18 +327,23 @@ void ProgramTables::fillProvenance() {
         program.provenance->ptxas = version->str();
 }
 
-static SegmentKind kindOf(StringRef isa, bool isHost) {
-  if (isHost)
-    return SegmentKind::HostCode;
-  if (isa.starts_with("sim_"))
-    return SegmentKind::SimCode;
-  return isa.starts_with("compute_") ? SegmentKind::Ptx : SegmentKind::Cubin;
+static bool isOfHost(tile::TargetAttr target) {
+  return target.getDevice() == tile::Device::Host;
 }
 
-static CodeImage imageOf(plan::BinaryOp binary, bool isHost) {
+static SegmentKind kindOf(plan::BinaryOp binary, tile::TargetAttr target) {
+  if (isOfHost(target))
+    return SegmentKind::HostCode;
+  if (target.getSimulated())
+    return SegmentKind::SimCode;
+  return binary.getIsaAttr() == target.getPtx() ? SegmentKind::Ptx
+                                                : SegmentKind::Cubin;
+}
+
+static CodeImage imageOf(plan::BinaryOp binary, tile::TargetAttr of) {
   CodeImage image;
   image.isa = binary.getIsa().str();
-  image.kind = kindOf(image.isa, isHost);
+  image.kind = kindOf(binary, of);
   auto code = cast<mlir::DenseElementsAttr>(binary.getCode());
   ArrayRef<char> bytes = code.getRawData();
   image.bytes.assign(bytes.begin(), bytes.end());
@@ -353,19 +359,23 @@ Error ProgramTables::fillTarget(const Contents::Plan &plan) {
     return createStringError("targets '" + contents.plans.front().target +
                              "' and '" + plan.target +
                              "' would keep states in different ways");
+  auto runsOn = of->getAttrOfType<tile::TargetAttr>(tile::kTargetAttr);
+  if (!runsOn)
+    return createStringError("the module of '" + plan.target +
+                             "' does not say what runs it");
   TargetPlanT *target = nullptr;
-  if (!plan.isHost) {
+  if (!isOfHost(runsOn)) {
     program.targets.push_back(std::make_unique<TargetPlanT>());
     target = program.targets.back().get();
     target->name = plan.target;
   }
-  bool isSimulated = StringRef(plan.target).starts_with("sim_");
+  bool isSimulated = runsOn.getSimulated();
   Tables to = target ? Tables{target->kernels, target->entries, isSimulated}
                      : Tables{program.kernels, program.entries, isSimulated};
   kernelIndex.clear();
   size_t before = images.size();
   for (auto binary : of.getOps<plan::BinaryOp>()) {
-    CodeImage image = imageOf(binary, plan.isHost);
+    CodeImage image = imageOf(binary, runsOn);
     fillKernels(binary, image, to);
     images.push_back(std::move(image));
   }

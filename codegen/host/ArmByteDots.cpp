@@ -19,11 +19,11 @@ constexpr int64_t kStepsOfLoad = 4;
 
 class ArmByteDots : public ByteDots {
 public:
-  ArmByteDots(OpBuilder &b, Location loc, StringRef features, int64_t lanes)
+  ArmByteDots(OpBuilder &b, Location loc, bool hasMatrices, int64_t lanes)
       : ByteDots(b, loc, lanes), quarters(lanes / kLanes),
-        hasMatrices(features.contains("+i8mm")) {
-    if (!features.contains("+dotprod") || lanes % kLanes != 0)
-      llvm::report_fatal_error("no byte products are known of such an ISA");
+        hasMatrices(hasMatrices) {
+    if (lanes % kLanes != 0)
+      llvm::report_fatal_error("no byte products are known of such registers");
   }
 
   bool takesSignedCodes() const override { return true; }
@@ -81,9 +81,9 @@ private:
 } // namespace
 
 std::unique_ptr<ByteDots> host::makeArmByteDots(OpBuilder &b, Location loc,
-                                                StringRef features,
+                                                bool hasMatrices,
                                                 int64_t lanes) {
-  return std::make_unique<ArmByteDots>(b, loc, features, lanes);
+  return std::make_unique<ArmByteDots>(b, loc, hasMatrices, lanes);
 }
 
 Value ArmByteDots::join(ArrayRef<Value> parts) {

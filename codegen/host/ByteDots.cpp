@@ -1,8 +1,5 @@
-// What the architectures share, and which of them a module is compiled for.
+// What the architectures share, and which products a module's target has.
 #include "codegen/host/ByteDots.h"
-
-#include "dialects/tile/Tile.h"
-#include "runtime/abi/HostIsas.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -13,24 +10,18 @@ using namespace effc::host;
 
 std::unique_ptr<ByteDots> ByteDots::of(OpBuilder &b, Location loc,
                                        Operation *op, int64_t lanes) {
-  static constexpr struct {
-    const char *triple;
-    ByteDotsMaker make;
-  } kMakers[] = {{rt::kX86Triple, makeX86ByteDots},
-                 {rt::kArmTriple, makeArmByteDots}};
   tile::TargetAttr target = tile::getTarget(op);
-  auto text = [](StringAttr attr, StringRef other) {
-    return attr ? attr.getValue() : other;
-  };
-  StringRef triple = rt::kX86Triple, features;
-  if (target) {
-    triple = text(target.getTriple(), triple);
-    features = text(target.getFeatures(), features);
+  switch (target ? target.getByteProducts() : tile::ByteProducts::Pairs) {
+  case tile::ByteProducts::Pairs:
+    return makeX86ByteDots(b, loc, /*hasQuads=*/false, lanes);
+  case tile::ByteProducts::Quads:
+    return makeX86ByteDots(b, loc, /*hasQuads=*/true, lanes);
+  case tile::ByteProducts::SignedQuads:
+    return makeArmByteDots(b, loc, /*hasMatrices=*/false, lanes);
+  case tile::ByteProducts::SignedMatrices:
+    return makeArmByteDots(b, loc, /*hasMatrices=*/true, lanes);
   }
-  for (const auto &[known, make] : kMakers)
-    if (known == triple)
-      return make(b, loc, features, lanes);
-  llvm::report_fatal_error("no byte products are known of " + Twine(triple));
+  llvm_unreachable("all products of bytes have a case");
 }
 
 VectorType ByteDots::words() const {

@@ -2,6 +2,8 @@
 #ifndef EFFC_CODEGEN_HOST_BYTEDOTS_H
 #define EFFC_CODEGEN_HOST_BYTEDOTS_H
 
+#include "dialects/tile/Tile.h"
+
 #include "mlir/IR/Builders.h"
 
 #include <memory>
@@ -12,7 +14,7 @@ namespace effc::host {
 /// `lanes` 32-bit lanes. All sums are exact, so that every level gives the same.
 class ByteDots {
 public:
-  /// By what the module's target has; `lanes` of a register.
+  /// By what the target of the module that `op` is in has; `lanes` of a register.
   static std::unique_ptr<ByteDots> of(mlir::OpBuilder &b, mlir::Location loc,
                                       mlir::Operation *op, int64_t lanes);
   virtual ~ByteDots() = default;
@@ -84,17 +86,13 @@ protected:
   int64_t lanes;
 };
 
-/// What makes one for a level with these `features`, of registers of `lanes`.
-using ByteDotsMaker = std::unique_ptr<ByteDots> (*)(mlir::OpBuilder &,
-                                                    mlir::Location,
-                                                    llvm::StringRef features,
-                                                    int64_t lanes);
+/// Of unsigned bytes by signed ones: `hasQuads` says that four products are added by
+/// one instruction.
 std::unique_ptr<ByteDots> makeX86ByteDots(mlir::OpBuilder &, mlir::Location,
-                                          llvm::StringRef features,
-                                          int64_t lanes);
+                                          bool hasQuads, int64_t lanes);
+/// Of signed bytes: `hasMatrices` says that two rows are multiplied by two others.
 std::unique_ptr<ByteDots> makeArmByteDots(mlir::OpBuilder &, mlir::Location,
-                                          llvm::StringRef features,
-                                          int64_t lanes);
+                                          bool hasMatrices, int64_t lanes);
 
 } // namespace effc::host
 

@@ -32,8 +32,7 @@ bool PairDots::canTake(tile::DotOp dot, const Place &rows,
                        const Place &matrix) {
   tile::TargetAttr target = tile::getTarget(dot);
   std::optional<Type> roundedTo = dot.getRoundedTo();
-  bool hasInstruction = target && target.getFeatures() &&
-                        target.getFeatures().getValue().contains("+avx512bf16");
+  bool hasInstruction = target && target.getBf16Products();
   return hasInstruction && roundedTo && roundedTo->isBF16() &&
          dot.getTransposeB() && !dot.getTransposeA() &&
          matrix.element.isBF16() &&

@@ -34,10 +34,8 @@ struct Names {
 
 class X86ByteDots : public ByteDots {
 public:
-  X86ByteDots(OpBuilder &b, Location loc, StringRef features, int64_t lanes)
-      : ByteDots(b, loc, lanes), quads(features.contains("+avx512vnni") ||
-                                       features.contains("+avxvnni")),
-        names(Names::of(lanes)) {}
+  X86ByteDots(OpBuilder &b, Location loc, bool hasQuads, int64_t lanes)
+      : ByteDots(b, loc, lanes), quads(hasQuads), names(Names::of(lanes)) {}
 
   bool takesSignedCodes() const override { return false; }
   // Of 32 registers 12 hold sums of the digits of four rows; of 16 there are two
@@ -63,9 +61,8 @@ private:
 } // namespace
 
 std::unique_ptr<ByteDots> host::makeX86ByteDots(OpBuilder &b, Location loc,
-                                                StringRef features,
-                                                int64_t lanes) {
-  return std::make_unique<X86ByteDots>(b, loc, features, lanes);
+                                                bool hasQuads, int64_t lanes) {
+  return std::make_unique<X86ByteDots>(b, loc, hasQuads, lanes);
 }
 
 SmallVector<Value> X86ByteDots::load(ArrayRef<Row> rows, int64_t step) {

@@ -39,9 +39,10 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     if (kernels.empty())
       return;
     tile::TargetAttr target = tile::getTarget(module);
-    if (!target || !target.getCpu())
+    if (!target || !target.getCpu() || !target.getPtx())
       return fail(llvm::createStringError(
-          "expects a module whose target names its chip ('cpu')"));
+          "expects a module whose target names its chip ('cpu') and the text "
+          "of its code ('ptx')"));
     chip = target.getCpu().str();
     features = target.getFeatures() ? target.getFeatures().str() : "";
     llvm::Expected<std::string> ptx = emitPtx(module, chip, features);
@@ -71,10 +72,9 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
              "on the PATH nor in /usr/local/cuda nor in a wheel "
              "nvidia-cuda-nvcc of python3";
     }
-    // Chips of other kinds can not run code that asks for an architecture's own
-    // instructions ("a"), and need no PTX of it.
-    if (!StringRef(chip).ends_with("a") || !ptxas)
-      addBinary("compute_" + chip.substr(3), kernels,
+    // What no other chip runs needs no text for newer ones.
+    if (!target.getOwnChips() || !ptxas)
+      addBinary(target.getPtx().str(), kernels,
                 ArrayRef(reinterpret_cast<const uint8_t *>(ptx->data()),
                          ptx->size() + 1),
                 nullptr, std::nullopt, *ptx);

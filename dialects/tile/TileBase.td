@@ -58,6 +58,11 @@ def Tile_Decided : Tile_Enum<"Decided", "how much of a schedule is decided", [
 def Tile_Device : Tile_Enum<"Device", "what runs a kernel", [
     I32EnumAttrCase<"Host", 0, "host">, I32EnumAttrCase<"Nvptx", 1, "nvptx">]>;
 
+def Tile_ByteProducts : Tile_Enum<"ByteProducts", "what multiplies bytes on a host", [
+    I32EnumAttrCase<"Pairs", 0, "pairs">, I32EnumAttrCase<"Quads", 1, "quads">,
+    I32EnumAttrCase<"SignedQuads", 2, "signed_quads">,
+    I32EnumAttrCase<"SignedMatrices", 3, "signed_matrices">]>;
+
 class Tile_Attr<string name, string attrMnemonic, list<Trait> traits = []>
     : AttrDef<Tile_Dialect, name, traits> {
   let mnemonic = attrMnemonic;
@@ -128,6 +133,12 @@ def Tile_IsaAttr : Tile_Attr<"Isa", "isa"> {
     the artifact calls the code, what LLVM makes it for, and the vector registers.
     `triple` is the architecture, as LLVM calls it; without it, x86-64.
 
+    `byte_products` are the instructions that multiply bytes. `pairs` are unsigned bytes
+    by signed ones, added two by two in 16 bits (vpmaddubsw); `quads` the same, added
+    four by four to 32 bits (vpdpbusd); `signed_quads` signed bytes alone, four by four
+    (sdot); `signed_matrices` also two rows of eight by two others (smmla).
+    `bf16_products` says that pairs of bf16 are multiplied and added to f32 (vdpbf16ps).
+
     Constraints:
 
     * (ISA1) `vector` is a power of two, and `registers` at least 8.
@@ -137,11 +148,15 @@ def Tile_IsaAttr : Tile_Attr<"Isa", "isa"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$code, "::mlir::StringAttr":$cpu,
     OptionalParameter<"::mlir::StringAttr">:$features,
-    OptionalParameter<"::mlir::StringAttr">:$triple, "int64_t":$vector,
+    OptionalParameter<"::mlir::StringAttr">:$triple,
+    DefaultValuedParameter<"::effc::tile::ByteProducts",
+                           "::effc::tile::ByteProducts::Pairs">:$byte_products,
+    DefaultValuedParameter<"bool", "false">:$bf16_products, "int64_t":$vector,
     "int64_t":$registers);
   let assemblyFormat = [{ `<` `code` `=` $code `,` `cpu` `=` $cpu `,`
-    (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)? `vector` `=` $vector
-    `,` `registers` `=` $registers `>` }];
+    (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)?
+    (`byte_products` `=` $byte_products^ `,`)? (`bf16_products` `=` $bf16_products^ `,`)?
+    `vector` `=` $vector `,` `registers` `=` $registers `>` }];
   let genVerifyDecl = 1;
 }
 
@@ -171,12 +186,15 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     rows are rounded (`!storage.digits`); 0: weights have no panels.
 
     `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
-    `features`: the chip of a GPU, also where the host plays it. `triple` is the host's
-    architecture, as LLVM calls it; without it, x86-64. `optimised = false` leaves the
+    `features`: the chip of a GPU, also where the host plays it. `ptx` is what the
+    artifact calls the text of a GPU's code, which drivers compile for newer chips.
+    `own_chips` says that the code, and its text, run on that chip alone, since they
+    have instructions of its own. `triple`, `byte_products` and `bf16_products` are those
+    of the host's level (`#tile.isa`). `optimised = false` leaves the
     host's code as the passes write it, which is slower and has the same bits. Kernels
     of the host become code of the levels in `further` as well. All levels run the same
-    plan, so that nothing before the phase binary reads `vector`, `registers` or
-    `further`.
+    plan, so that nothing before the phase binary reads `vector`, `registers`,
+    `byte_products`, `bf16_products` or `further`.
 
     Constraints:
 
@@ -190,6 +208,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     * (TARGET7) `optimised = false` is the host's.
     * (TARGET8) `exact_dot_rate`, where present, is that of a target with `rounded_to`.
     * (TARGET9) a GPU has `block`, `core` and `cores`.
+    * (TARGET10) `byte_products` and `bf16_products` are the host's, `ptx` and
+      `own_chips` a GPU's.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -208,7 +228,12 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     OptionalParameter<"::mlir::StringAttr">:$code,
     OptionalParameter<"::mlir::StringAttr">:$cpu,
     OptionalParameter<"::mlir::StringAttr">:$features,
+    OptionalParameter<"::mlir::StringAttr">:$ptx,
+    DefaultValuedParameter<"bool", "false">:$own_chips,
     OptionalParameter<"::mlir::StringAttr">:$triple,
+    DefaultValuedParameter<"::effc::tile::ByteProducts",
+                           "::effc::tile::ByteProducts::Pairs">:$byte_products,
+    DefaultValuedParameter<"bool", "false">:$bf16_products,
     DefaultValuedParameter<"bool", "true">:$optimised,
     "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
     "int64_t":$dot_rate, DefaultValuedParameter<"int64_t", "0">:$exact_dot_rate,
@@ -220,7 +245,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
     (`block` `=` $block^ `,`)? (`core` `=` $core^ `,`)? (`library` `=` $library^ `,`)?
     (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
-    (`features` `=` $features^ `,`)? (`triple` `=` $triple^ `,`)?
+    (`features` `=` $features^ `,`)? (`ptx` `=` $ptx^ `,`)?
+    (`own_chips` `=` $own_chips^ `,`)? (`triple` `=` $triple^ `,`)?
+    (`byte_products` `=` $byte_products^ `,`)? (`bf16_products` `=` $bf16_products^ `,`)?
     (`further` `=` `[` $further^ `]` `,`)? (`optimised` `=` $optimised^ `,`)?
     `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
     `,` (`exact_dot_rate` `=` $exact_dot_rate^ `,`)? `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];

@@ -77,14 +77,14 @@ LogicalResult CoreAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult
-TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, Device device,
-                   bool, bool simulated, ArrayRef<Attribute> units,
-                   bool overlaps, Type roundedTo, BlockLimitsAttr block,
-                   CoreAttr core, bool library, int64_t digits, StringAttr code,
-                   StringAttr, StringAttr, StringAttr triple, bool optimised,
-                   int64_t, int64_t, int64_t, int64_t, int64_t exactDotRate,
-                   int64_t, int64_t cores, ArrayRef<IsaAttr> further) {
+LogicalResult TargetAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, Device device, bool,
+    bool simulated, ArrayRef<Attribute> units, bool overlaps, Type roundedTo,
+    BlockLimitsAttr block, CoreAttr core, bool library, int64_t digits,
+    StringAttr code, StringAttr, StringAttr, StringAttr ptx, bool ownChips,
+    StringAttr triple, ByteProducts byteProducts, bool bf16Products,
+    bool optimised, int64_t, int64_t, int64_t, int64_t, int64_t exactDotRate,
+    int64_t, int64_t cores, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
@@ -122,6 +122,13 @@ TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, Device device,
            << (!block  ? "'block'"
                : !core ? "'core'"
                        : "'cores'");
+  if (device == Device::Host
+          ? ptx || ownChips
+          : byteProducts != ByteProducts::Pairs || bf16Products) // target10
+    return emitError() << "expects 'byte_products' and 'bf16_products' of the "
+                          "host alone, and 'ptx' and 'own_chips' of a GPU "
+                          "alone, but got a target of the other with one of "
+                          "them";
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
   for (IsaAttr isa : further)
     if (!codes.insert(isa.getCode()).second) // target3
@@ -132,7 +139,8 @@ TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, Device device,
 
 LogicalResult IsaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                               StringAttr, StringAttr, StringAttr, StringAttr,
-                              int64_t vector, int64_t registers) {
+                              ByteProducts, bool, int64_t vector,
+                              int64_t registers) {
   if (vector < 1 || !llvm::isPowerOf2_64(vector)) // isa1
     return emitError() << "expects 'vector' to be a power of two, but got "
                        << vector;
@@ -145,6 +153,8 @@ LogicalResult IsaAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 TargetAttr TargetAttr::ofLevel(size_t index) const {
   StringAttr code = getCode(), cpu = getCpu(), features = getFeatures(),
              triple = getTriple();
+  ByteProducts byteProducts = getByteProducts();
+  bool bf16Products = getBf16Products();
   int64_t vector = getVector(), registers = getRegisters();
   if (index > 0) {
     IsaAttr isa = getFurther()[index - 1];
@@ -152,14 +162,17 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
     cpu = isa.getCpu();
     features = isa.getFeatures();
     triple = isa.getTriple();
+    byteProducts = isa.getByteProducts();
+    bf16Products = isa.getBf16Products();
     vector = isa.getVector();
     registers = isa.getRegisters();
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
              getUnits(), getOverlaps(), getRoundedTo(), getBlock(), getCore(),
-             getLibrary(), getDigits(), code, cpu, features, triple,
-             getOptimised(), vector, registers, getStepRate(), getDotRate(),
-             getExactDotRate(), getStateBytes(), getCores(), {});
+             getLibrary(), getDigits(), code, cpu, features, getPtx(),
+             getOwnChips(), triple, byteProducts, bf16Products, getOptimised(),
+             vector, registers, getStepRate(), getDotRate(), getExactDotRate(),
+             getStateBytes(), getCores(), {});
 }
 
 TargetAttr effc::tile::getTarget(Operation *op) {

@@ -57,7 +57,8 @@ static constexpr HostIsa kV3Vnni = {.name = "x86-64-v3-vnni",
                                     .rank = 4,
                                     .isUsual = false,
                                     .below = &kV3,
-                                    .needs = kAvxVnni};
+                                    .needs = kAvxVnni,
+                                    .byteProducts = ByteProducts::Quads};
 
 // Level 4 with the same: Ice Lake servers, Zen 4 and later ones of both.
 static constexpr CpuidBit kVnni[] = {{"avx512vnni", 7, 'c', 11, kZmm}};
@@ -69,7 +70,8 @@ static constexpr HostIsa kV4Vnni = {.name = "x86-64-v4-vnni",
                                     .rank = 6,
                                     .isUsual = true,
                                     .below = &kV4,
-                                    .needs = kVnni};
+                                    .needs = kVnni,
+                                    .byteProducts = ByteProducts::Quads};
 
 // With what multiplies pairs of bf16 besides: Sapphire Rapids, Zen 4 and later ones.
 static constexpr CpuidBit kBf16[] = {{.name = "avx512_bf16",
@@ -87,6 +89,7 @@ static constexpr HostIsa kV4Bf16 = {.name = "x86-64-v4-bf16",
                                     .isUsual = false,
                                     .below = &kV4Vnni,
                                     .needs = kBf16,
+                                    .byteProducts = ByteProducts::Quads,
                                     .multipliesBf16 = true};
 
 // No level has AMX: its code could not be tested, since no machine at hand has it and
@@ -106,6 +109,7 @@ static constexpr HostIsa kArmDot = {.name = "aarch64-dotprod",
                                     .isUsual = false,
                                     .below = nullptr,
                                     .needs = {},
+                                    .byteProducts = ByteProducts::SignedQuads,
                                     .triple = kArmTriple,
                                     .needsOnArm = kDotProducts};
 
@@ -120,6 +124,8 @@ static constexpr HostIsa kArmMatrix = {.name = "aarch64-i8mm",
                                        .isUsual = false,
                                        .below = &kArmDot,
                                        .needs = {},
+                                       .byteProducts =
+                                           ByteProducts::SignedMatrices,
                                        .triple = kArmTriple,
                                        .needsOnArm = kMatrixProducts};
 

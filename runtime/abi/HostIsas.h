@@ -41,6 +41,11 @@ struct HwcapBit {
 inline constexpr const char *kX86Triple = "x86_64-unknown-linux-gnu";
 inline constexpr const char *kArmTriple = "aarch64-unknown-linux-gnu";
 
+/// What a level multiplies bytes by. Of x86-64 unsigned bytes by signed ones, of which
+/// two products are added in 16 bits (vpmaddubsw) or four in 32 (vpdpbusd); of Arm
+/// signed ones alone, four (sdot) or besides matrices of two rows of eight (smmla).
+enum class ByteProducts { Pairs, Quads, SignedQuads, SignedMatrices };
+
 struct HostIsa {
   const char *name; // as files and --target have it
   const char *cpu;  // what LLVM compiles for, and what is there besides: "+fma"
@@ -56,6 +61,7 @@ struct HostIsa {
   /// All of that level runs as well. Null: nothing is asked but what is listed.
   const HostIsa *below;
   std::span<const CpuidBit> needs;
+  ByteProducts byteProducts = ByteProducts::Pairs;
   /// Whether it multiplies bf16, which pays where products may round to it alone.
   bool multipliesBf16 = false;
   /// Of what architecture the level is. A machine of another one lacks all of it.

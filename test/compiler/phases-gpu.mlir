@@ -1,7 +1,7 @@
 // RUN: effc-opt %s --effc-phase-seq 2>/dev/null | FileCheck %s --check-prefix=SEQ
 // RUN: effc-opt %s --effc-phase-seq --effc-phase-tile 2>/dev/null | FileCheck %s --check-prefix=TILE
 // RUN: effc-opt %s --effc-phase-seq --effc-phase-tile --effc-phase-plan --effc-phase-binary 2>/dev/null | FileCheck %s --check-prefix=SIM
-// RUN: sed 's/simulated = true, //; s/sim_90a/sm_90a/' %s \
+// RUN: sed 's/simulated = true, //; s/sim_90a/sm_90a/; s/cpu = "sm_90a",/& ptx = "compute_90a",/' %s \
 // RUN:   | effc-opt --effc-phase-seq --effc-phase-tile --effc-phase-plan --effc-phase-binary 2>/dev/null | FileCheck %s --check-prefix=GPU
 // RUN: sed 's/nvptx, simulated.*/host,/; /core = </d; s/code = "sim_90a", cpu = "sm_90a", //; s/255/16/; s/, cores = 108//' %s \
 // RUN:   | effc-opt --effc-phase-seq --effc-phase-tile 2>/dev/null | FileCheck %s --check-prefix=HOST

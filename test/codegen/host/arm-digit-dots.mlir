@@ -1,5 +1,5 @@
 // RUN: effc-opt %s --host-lower-kernels --canonicalize --cse | FileCheck %s
-// RUN: sed 's/"+dotprod"/"+dotprod,+i8mm"/' %s \
+// RUN: sed 's/signed_quads/signed_matrices/' %s \
 // RUN:   | effc-opt --host-lower-kernels --canonicalize --cse | FileCheck %s --check-prefix=MATRIX
 
 // Products with panels on Arm: a vector of 8 lanes is two registers.
@@ -10,8 +10,8 @@
   scale = [f16 [16 at 0 [0, 0]]]>
 
 module attributes {
-    tile.target = #tile.target<host, digits = 3, code = "a", cpu = "generic", features = "+dotprod",
-                               triple = "aarch64-unknown-linux-gnu", vector = 8, registers = 16,
+    tile.target = #tile.target<host, digits = 3, code = "a", cpu = "generic",
+                               triple = "aarch64-unknown-linux-gnu", byte_products = signed_quads, vector = 8, registers = 16,
                                step_rate = 22, dot_rate = 18, state_bytes = 32768>} {
 
 // A block of 32 columns: 8 steps of 4 columns, 3 digits, 16 rows of the panel in 4

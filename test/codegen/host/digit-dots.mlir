@@ -1,5 +1,5 @@
 // RUN: effc-opt %s --host-lower-kernels --canonicalize --cse | FileCheck %s
-// RUN: sed 's/code = "a", cpu = "a"/code = "a", cpu = "a", features = "+avx512vnni"/' %s \
+// RUN: sed 's/code = "a", cpu = "a"/code = "a", cpu = "a", byte_products = quads/' %s \
 // RUN:   | effc-opt --host-lower-kernels --canonicalize --cse | FileCheck %s --check-prefix=QUADS
 
 !q4_0 = !storage.block<"q4_0", elements = 32, bytes = 18, digits = [2, 16],

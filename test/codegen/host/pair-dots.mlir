@@ -1,9 +1,9 @@
 // RUN: effc-opt %s --host-lower-kernels --canonicalize --cse | FileCheck %s
-// RUN: sed 's/, features = "+avx512bf16"//' %s \
+// RUN: sed 's/bf16_products = true, //' %s \
 // RUN:   | effc-opt --host-lower-kernels --canonicalize --cse | FileCheck %s --check-prefix=WITHOUT
 
 module attributes {
-    tile.target = #tile.target<host, rounded_to = bf16, code = "a", cpu = "a", features = "+avx512bf16", vector = 16,
+    tile.target = #tile.target<host, rounded_to = bf16, code = "a", cpu = "a", bf16_products = true, vector = 16,
                                registers = 32, step_rate = 22, dot_rate = 18, state_bytes = 32768>} {
 
 // A row of f32 by three rows of bf16, 40 terms: 32 are a register of pairs, and 8 have

@@ -2,7 +2,14 @@
 // RUN: rm -rf %t && mkdir -p %t/bin && cp %S/Inputs/ptxas.sh %t/bin/ptxas && chmod +x %t/bin/ptxas
 // RUN: env CUDA_HOME=%t effc-opt %s --effc-nvptx-kernels --nvptx-emit-code | FileCheck %s --check-prefixes=CUBIN,CHECK
 // RUN: sed 's/cpu = "sm_80", //' %s | not effc-opt --effc-nvptx-kernels --nvptx-emit-code 2>&1 | FileCheck %s --check-prefix=CHIP
-// CHIP: error: expects a module whose target names its chip ('cpu')
+// RUN: sed 's/ptx = "compute_80", //' %s | not effc-opt --effc-nvptx-kernels --nvptx-emit-code 2>&1 | FileCheck %s --check-prefix=CHIP
+// CHIP: error: expects a module whose target names its chip ('cpu') and the text of its code ('ptx')
+
+// Code that runs on its own chip alone has no text, unless it is all there is.
+// RUN: sed 's/ptx = "compute_80",/& own_chips = true,/' %s > %t/own.mlir
+// RUN: env CUDA_HOME=%t effc-opt %t/own.mlir --effc-nvptx-kernels --nvptx-emit-code | FileCheck %s --check-prefix=OWN
+// OWN: plan.binary @sm_80
+// OWN-NOT: plan.binary
 
 // An assembler that is a script says its version, and gives 64 bytes.
 // CUBIN: plan.binary @sm_80 isa "sm_80" kernels ["double"] offsets [0] stack_bytes [0] threads [32] shared_bytes [0]
@@ -16,7 +23,7 @@
 // CHECK-SAME: plan.instructions = [{ld.global.32 = 4 : i64, st.global.32 = 4 : i64}]
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
-    cpu = "sm_80", features = "+ptx80", vector = 32,
+    cpu = "sm_80", features = "+ptx80", ptx = "compute_80", vector = 32,
     registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536, cores = 108>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(1) {

@@ -290,6 +290,18 @@
 
 // -----
 
+// target10: a GPU's text
+// expected-error @+1 {{expects 'byte_products' and 'bf16_products' of the host alone, and 'ptx' and 'own_chips' of a GPU alone, but got a target of the other with one of them}}
+"test.op"() {test.a = #tile.target<host, ptx = "compute_80", vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target10: what a level of the host multiplies
+// expected-error @+1 {{expects 'byte_products' and 'bf16_products' of the host alone, and 'ptx' and 'own_chips' of a GPU alone, but got a target of the other with one of them}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+
+// -----
+
 // target9: how many cores
 // expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'cores'}}
 "test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()

@@ -27,6 +27,14 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 "test.op"() {test.target = #tile.target<host, code = "a", cpu = "generic", features = "+dotprod", triple = "aarch64-unknown-linux-gnu",
     further = [<code = "b", cpu = "generic", triple = "aarch64-unknown-linux-gnu", vector = 8, registers = 16>], vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()
+// CHECK: test.target = #tile.target<host, byte_products = signed_matrices, bf16_products = true, further = [<code = "b", cpu = "b", byte_products = quads, bf16_products = true, vector = 8, registers = 16>], vector = 8,
+"test.op"() {test.target = #tile.target<host, byte_products = signed_matrices, bf16_products = true,
+    further = [<code = "b", cpu = "b", byte_products = quads, bf16_products = true, vector = 8, registers = 16>], vector = 8, registers = 16, step_rate = 24,
+    dot_rate = 28, state_bytes = 49152>} : () -> ()
+// CHECK: test.target = #tile.target<nvptx, block = {{.*}}, code = "sm_90a", cpu = "sm_90a", ptx = "compute_90a", own_chips = true, vector = 32,
+"test.op"() {test.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 232448>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    code = "sm_90a", cpu = "sm_90a", ptx = "compute_90a", own_chips = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108>} : () -> ()
 // CHECK: test.target = #tile.target<host, optimised = false, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, optimised = false, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()

@@ -20,12 +20,25 @@ static std::string bestTargetFor(uint32_t number) {
     if (!target.isForGpus())
       continue;
     uint32_t made = rt::architectureOf(std::string_view(target.code))->number();
-    if (target.isForOwnChips() ? made != number : made > number)
+    if (target.isForOwnChips ? made != number : made > number)
       continue;
     if (made >= newest)
       best = &target, newest = made;
   }
   return best ? best->name.str() : "";
+}
+
+// What a row says is what its names say: ptxas knows the chip by `cpu`, drivers the text
+// by "compute_", and only the instructions that "a" stands for bind code to a chip.
+TEST(GpuTargets, NamesAgreeWithTheirRows) {
+  for (const Target &target : targets()) {
+    bool isGpu = target.device == tile::Device::Nvptx;
+    EXPECT_EQ(target.isForOwnChips, isGpu && target.cpu.ends_with("a"));
+    EXPECT_EQ(target.simulated, target.name.starts_with("sim_"));
+    EXPECT_EQ(target.ptx.str(),
+              target.isForGpus() ? "compute_" + target.cpu.substr(3).str() : "")
+        << target.name.str();
+  }
 }
 
 TEST(GpuTargets, UsersAreToldTheBestOne) {

@@ -39,6 +39,22 @@ TEST(HostIsas, LevelsAreInOrderAndDiffer) {
   EXPECT_FALSE(findHostIsa(""));
 }
 
+// The instructions that the compiler writes are those that the level asks for.
+TEST(HostIsas, ProductsAreOfItsFeatures) {
+  for (const HostIsa &isa : hostIsas()) {
+    auto has = [&](const char *feature) {
+      return std::string_view(isa.features).find(feature) !=
+             std::string_view::npos;
+    };
+    ByteProducts expected = has("+i8mm")      ? ByteProducts::SignedMatrices
+                            : has("+dotprod") ? ByteProducts::SignedQuads
+                            : has("vnni")     ? ByteProducts::Quads
+                                              : ByteProducts::Pairs;
+    EXPECT_EQ(isa.byteProducts, expected) << isa.name;
+    EXPECT_EQ(isa.multipliesBf16, has("+avx512bf16")) << isa.name;
+  }
+}
+
 TEST(HostIsas, ALevelAsksForWhatIsBelowToo) {
   for (const HostIsa &isa : hostIsas()) {
     if (!isa.below)
