@@ -41,7 +41,6 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   target.isBitStable = attr.getBitStable();
   target.roundsProducts = bool(attr.getRoundedTo());
   target.hasPanels = attr.getDigits() > 0;
-  target.hasLibrary = attr.getLibrary();
   target.hasLevels = !attr.getFurther().empty();
   return target;
 }
@@ -116,9 +115,7 @@ static void addSchedule(OpPassManager &passes) {
 }
 
 static void addTile(OpPassManager &passes, const PhaseTarget &target) {
-  ConvertSeqToTilePassOptions kernels;
-  kernels.libraryProducts = target.hasLibrary;
-  passes.addPass(createConvertSeqToTilePass(kernels));
+  passes.addPass(createConvertSeqToTilePass());
   if (target.isGpu) {
     passes.addPass(createChainLaunchesPass());
     passes.addPass(createJoinLaunchesPass());

@@ -47,10 +47,9 @@ struct Memory {
 class EntryConversion {
 public:
   EntryConversion(ModuleOp module, seq::StateLayoutAttr layout,
-                  bool libraryProducts, KnownKernels &kernels)
-      : module(module), layout(layout), libraryProducts(libraryProducts),
-        kernels(kernels), plan(module.getContext()),
-        kernelBuilder(module.getContext()) {}
+                  KnownKernels &kernels)
+      : module(module), layout(layout), kernels(kernels),
+        plan(module.getContext()), kernelBuilder(module.getContext()) {}
 
   LogicalResult convert(func::FuncOp entry);
 
@@ -78,7 +77,6 @@ private:
 
   ModuleOp module;
   seq::StateLayoutAttr layout;
-  bool libraryProducts;
   KnownKernels &kernels;
   OpBuilder plan, kernelBuilder;
   seq::EntryAttr entry;
@@ -356,7 +354,7 @@ void EntryConversion::launch(seq::KernelOp kernel, const CallContext &context,
   if (auto only = onlyFor.find(kernel); only != onlyFor.end())
     wanted = plan::CallResultAttr::get(plan.getContext(), only->second);
   plan::ProductAttr product;
-  if (libraryProducts)
+  if (context.target && context.target.getLibrary())
     product = productForLibrary(kernel, context, built.front());
   for (BuiltKernel &launched : built) {
     SmallVector<Value> passed;
@@ -459,11 +457,12 @@ struct ConvertSeqToTilePass
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (!function->hasAttr("seq.entry"))
         continue;
-      EntryConversion conversion(module, layout, libraryProducts, kernels);
+      EntryConversion conversion(module, layout, kernels);
       if (failed(conversion.convert(function)))
         return signalPassFailure();
     }
-    if (libraryProducts && !hasProducts())
+    tile::TargetAttr target = tile::getTarget(module);
+    if (target && target.getLibrary() && !hasProducts())
       emitRemark(module.getLoc())
           << seq::kFallbackRemark
           << "every product stays with its kernel, none goes to cuBLASLt: it "

@@ -17,7 +17,9 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     parts of it, and what would join them is no launch
     (test/passes/seq_to_tile/joined-results.mlir). A result that is
     `narrow` becomes a buffer of `narrow_to`, and all views of it have that type; one that
-    is a state or what the call gives is an error.
+    is a state or what the call gives is an error. Where the target has a `library`,
+    launches of products of bf16, or of f16, of 64 rows or more that do nothing else are
+    marked, so that a device may have the library do them.
 
     Needs: entries whose ops all stand in `seq.kernel` regions
     (`seq-form-kernels`), `seq.state_layout` (`seq-plan-state`), and a form on
@@ -31,10 +33,6 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
   let dependentDialects = ["::effc::tile::TileDialect", "::effc::plan::PlanDialect",
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
     "::mlir::scf::SCFDialect"];
-  let options = [
-    Option<"libraryProducts", "library-products", "bool", /*default=*/"false",
-           "Launches of products of bf16, or of f16, of 64 rows or more that do nothing else are "
-           "marked, so that a device may have a library do them">];
 }
 
 def ChainLaunchesPass : Pass<"tile-chain-launches", "::mlir::ModuleOp"> {

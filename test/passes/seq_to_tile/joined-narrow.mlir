@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels --seq-narrow-results --convert-seq-to-tile=library-products 2>&1 | FileCheck %s
+// RUN: effc-opt %s --seq-form-kernels --seq-narrow-results --convert-seq-to-tile 2>&1 | FileCheck %s
 
 // What joins results is narrow, since a product that rounds it reads it: its parts
 // are stored as it is, rows of 38 bf16 every 64 elements, the second from byte
@@ -23,7 +23,7 @@
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
-        vector = 32, registers = 255,
+        library = true, vector = 32, registers = 255,
         step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108>} {
 seq.weight @table source("table") : tensor<11x40xf32>
 seq.weight @w source("w") : tensor<13x40xbf16>

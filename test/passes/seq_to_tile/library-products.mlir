@@ -1,6 +1,6 @@
-// RUN: effc-opt %s --convert-seq-to-tile=library-products --verify-diagnostics | FileCheck %s
-// RUN: effc-opt %s --convert-seq-to-tile | FileCheck %s --check-prefix=NONE
-// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --convert-seq-to-tile=library-products --verify-diagnostics | FileCheck %t.f16.mlir
+// RUN: effc-opt %s --convert-seq-to-tile --verify-diagnostics | FileCheck %s
+// RUN: sed 's/library = true, //' %s | effc-opt --convert-seq-to-tile | FileCheck %s --check-prefix=NONE
+// RUN: sed s/bf16/f16/g %s > %t.f16.mlir && effc-opt %t.f16.mlir --convert-seq-to-tile --verify-diagnostics | FileCheck %t.f16.mlir
 
 // Of many rows a product of bf16 (or f16) that is a kernel by itself is marked; rows of 40
 // bf16 lie 64 elements apart, of 24 f32 32.
@@ -12,7 +12,7 @@
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
-        vector = 32, registers = 255,
+        library = true, vector = 32, registers = 255,
         step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108>} {
 seq.weight @table source("table") : tensor<11x40xf32>
 seq.weight @w source("w") : tensor<24x40xbf16>
