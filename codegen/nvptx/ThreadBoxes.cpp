@@ -66,7 +66,7 @@ void startArrivals(ThreadState &t, RingOp ring) {
     for (int64_t slot = 0; slot < layoutOf(ring).getSlots(); ++slot)
       NVVM::MBarrierInitOp::create(t.b, arrivalAt(t, ring, t.constant(slot)),
                                    t.i32(1), /*predicate=*/Value());
-    fenceForUnits(t, ring.getResult().getType());
+    fenceForUnits(t); // boxes arrive at them
   });
 }
 

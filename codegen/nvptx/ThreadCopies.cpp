@@ -5,6 +5,7 @@
 #include "codegen/nvptx/ThreadShared.h"
 #include "codegen/storage/StoredElements.h"
 
+#include "dialects/tile/units/Units.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -32,8 +33,8 @@ void lower(RingOp ring, ThreadState &t) {
   for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
     cleared |= clearPadding(t, type.withLayout(layout.withSlots(1).withOffset(
                                    *layout.getOffset() + slot * bytes)));
-  if (cleared)
-    fenceForUnits(t, type);
+  if (cleared && isReadBesideThreads(ring.getResult()))
+    fenceForUnits(t);
 }
 
 void lower(AwaitOp await, ThreadState &t) {
@@ -41,7 +42,8 @@ void lower(AwaitOp await, ThreadState &t) {
   for (auto [ring, tile] :
        llvm::zip_equal(await.getRings(), await.getResults())) {
     auto type = cast<TileType>(ring.getType());
-    fenceForUnits(t, type);
+    if (isReadBesideThreads(ring))
+      fenceForUnits(t);
     t.slotBytes[tile] = t.mul(t.lookup(await.getSlot()), sharedBytes(type));
   }
 }

@@ -198,7 +198,7 @@ static void finishLoad(ThreadState &t, Value result,
                           : blockedFor(t.b.getContext(), type.rows(),
                                        type.columns(), t.threads));
   Held held = heldOf(t, moving);
-  storeShared(t, load(held), held, type);
+  storeShared(t, load(held), held, result);
 }
 
 static Box boxOf(ThreadState &t, LoadOp load) {

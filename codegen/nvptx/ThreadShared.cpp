@@ -41,14 +41,12 @@ static std::pair<int64_t, int64_t> stridesOf(TileType type) {
                                      : std::pair<int64_t, int64_t>{1, 0};
 }
 
-void fenceForUnits(ThreadState &t, TileType type) {
-  if (isReadBesideThreads(type.getSharedLayout()))
-    NVVM::FenceProxyOp::create(
-        t.b,
-        NVVM::ProxyKindAttr::get(t.b.getContext(),
-                                 NVVM::ProxyKind::async_shared),
-        NVVM::SharedSpaceAttr::get(t.b.getContext(),
-                                   NVVM::SharedSpace::shared_cta));
+void fenceForUnits(ThreadState &t) {
+  NVVM::FenceProxyOp::create(
+      t.b,
+      NVVM::ProxyKindAttr::get(t.b.getContext(), NVVM::ProxyKind::async_shared),
+      NVVM::SharedSpaceAttr::get(t.b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
 }
 
 // Neighbours of a row are moved together where the rows begin at multiples of
@@ -102,7 +100,8 @@ static int64_t placeIn(TileType type, const Distribution &d, size_t i,
 }
 
 void storeShared(ThreadState &t, ArrayRef<Value> elements, const Held &held,
-                 TileType to) {
+                 Value tile) {
+  auto to = cast<TileType>(tile.getType());
   int64_t lanes = sharedLanes(held, to);
   Type stored = storedType(to.getElementType(), 1);
   int64_t bytes = storage::Storage::get(to.getElementType()).blockBytes();
@@ -126,7 +125,8 @@ void storeShared(ThreadState &t, ArrayRef<Value> elements, const Held &held,
       });
   });
   clearPadding(t, to);
-  fenceForUnits(t, to);
+  if (isReadBesideThreads(tile))
+    fenceForUnits(t);
 }
 
 // Zeros past the shape of a block, up to the next multiples of the products'
@@ -166,7 +166,7 @@ void lower(ConvertOp convert, ThreadState &t) {
            to = convert.getResult().getType();
   if (to.getSharedLayout()) {
     Elements elements = t.tiles.lookup(convert.getTile());
-    return storeShared(t, elements, heldOf(t, from), to);
+    return storeShared(t, elements, heldOf(t, from), convert.getResult());
   }
   Held held = heldOf(t, to);
   int64_t lanes = sharedLanes(held, from);

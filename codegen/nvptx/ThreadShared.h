@@ -19,14 +19,14 @@ mlir::Value sharedPlace(ThreadState &t, tile::TileType type, mlir::Value row,
                         mlir::Value column, mlir::Value slot = {});
 mlir::Value loadShared(ThreadState &t, tile::TileType type, mlir::Value row,
                        mlir::Value column);
+/// Stores what threads hold to where the tile `to` lies.
 void storeShared(ThreadState &t, llvm::ArrayRef<mlir::Value> elements,
-                 const Held &held, tile::TileType to);
+                 const Held &held, mlir::Value to);
 /// Zeros past the shape of a block, up to the next multiples of the products'
 /// pieces; false where there is nothing.
 bool clearPadding(ThreadState &t, tile::TileType type);
-/// Lets what threads wrote to shared memory be read by the asynchronous units,
-/// if `type` lies there for them.
-void fenceForUnits(ThreadState &t, tile::TileType type);
+/// Lets what threads wrote to shared memory be read by what runs beside them.
+void fenceForUnits(ThreadState &t);
 
 } // namespace effc::nvptx
 

@@ -362,11 +362,18 @@ LogicalResult DotOp::verify() {
     return emitOpError("expects operands in shared memory, or 'a' in whole "
                        "rows as 'acc' lies, but got ")
            << a << " and " << b;
-  if (a.getSharedLayout() && b.getSharedLayout() &&
-      !productUnitOf(*this).takesA(a.getLayout(), getTransposeA())) // dot5
-    return emitOpError("expects a swizzled 'a' to be transposed and 'b' to be "
-                       "swizzled, too, but got ")
-           << a << " and " << b;
+  if (!b.getSharedLayout()) {
+    if (getUnitAttr()) // dot7
+      return emitOpError("expects a unit at scheduled level alone, but got ")
+             << getUnitAttr() << " and " << b;
+    return success();
+  }
+  ProductUnit unit = productUnitOf(*this);
+  if (!unit.takesB(b.getLayout()) ||
+      (a.getSharedLayout() &&
+       !unit.takesA(a.getLayout(), getTransposeA()))) // dot5
+    return emitOpError("expects operands that lie as ")
+           << unit << " takes them, but got " << a << " and " << b;
   return success();
 }
 

@@ -379,6 +379,9 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     rounded; `b` is read from a view of panels, and sums are of integers
     (codegen/host/PanelDots.cpp has the formula).
 
+    `by` names the product unit that forms it at scheduled level, without which that is
+    `#tile.mma_sync`.
+
     Constraints:
 
     * (DOT1) `op(a)` is M x K, `op(b)` K x N and `acc` M x N.
@@ -387,9 +390,10 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     * (DOT4) At scheduled level `b` lies in shared memory, and so does `a`, unless it
       lies as `acc` does, in `#tile.mma` with all warps along the rows, is not
       transposed and has a multiple of 16 columns.
-    * (DOT5) The product unit whose layout `b` has takes `a` as it lies: where `a` is
-      swizzled, it is transposed, and `b` is swizzled.
+    * (DOT5) At scheduled level the product unit takes `a` and `b` as they lie: swizzled
+      rows are none of `#tile.mma_sync`'s, and `#tile.wgmma` takes no other `b`.
     * (DOT6) Where `a` is rounded to digits, `b` is transposed and `a` is not.
+    * (DOT7) There is a `unit` at scheduled level alone.
 
     Example:
 
@@ -399,11 +403,18 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     ```
   }];
   let arguments = (ins Tile_TileType:$acc, Tile_TileType:$a, Tile_TileType:$b,
-    UnitAttr:$transpose_a, UnitAttr:$transpose_b, OptionalAttr<TypeAttr>:$rounded_to);
+    UnitAttr:$transpose_a, UnitAttr:$transpose_b, OptionalAttr<TypeAttr>:$rounded_to,
+    OptionalAttr<Tile_ProductUnit>:$unit);
   let results = (outs Tile_TileType:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$acc, "::mlir::Value":$a,
+    "::mlir::Value":$b, "bool":$transposeA, "bool":$transposeB,
+    "::mlir::TypeAttr":$roundedTo), [{
+    build($_builder, $_state, acc.getType(), acc, a, b, transposeA, transposeB, roundedTo,
+          /*unit=*/ProductUnit());
+  }]>];
   let assemblyFormat = [{
     $acc `,` $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`rounded` `to` $rounded_to^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
+    (`rounded` `to` $rounded_to^)? (`by` $unit^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
   }];
   let extraClassDeclaration = [{
     /// Whether A could be held as sums are, by threads that then have whole fragments

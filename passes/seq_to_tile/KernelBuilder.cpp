@@ -325,21 +325,21 @@ Value KernelBuilder::dot(Value acc, Value lhs, Value rhs, bool transposeA,
                          bool transposeB) {
   TypeAttr roundedTo =
       context.roundedTo() ? TypeAttr::get(context.roundedTo()) : TypeAttr();
-  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
-                             transposeA, transposeB, roundedTo);
+  return tile::DotOp::create(b, location, acc, lhs, rhs, transposeA, transposeB,
+                             roundedTo);
 }
 
 Value KernelBuilder::digitDot(Value acc, Value lhs, Value rhs,
                               storage::DigitsType digits) {
-  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
-                             /*transpose_a=*/false, /*transpose_b=*/true,
+  return tile::DotOp::create(b, location, acc, lhs, rhs,
+                             /*transposeA=*/false, /*transposeB=*/true,
                              TypeAttr::get(digits));
 }
 
 Value KernelBuilder::exactDot(Value acc, Value lhs, Value rhs, bool transposeA,
                               bool transposeB) {
-  return tile::DotOp::create(b, location, acc.getType(), acc, lhs, rhs,
-                             transposeA, transposeB, /*rounded_to=*/TypeAttr());
+  return tile::DotOp::create(b, location, acc, lhs, rhs, transposeA, transposeB,
+                             /*roundedTo=*/TypeAttr());
 }
 
 Value KernelBuilder::load(Value view, ValueRange indices,

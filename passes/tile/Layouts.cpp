@@ -6,7 +6,7 @@
 // products leave it, any other block as its shape says (blockedFor). Rows and
 // columns lie as the blocks they are sums of or broadcast to. What only
 // products, scans and the like read is loaded to shared memory at once; other
-// operands of theirs are converted.
+// operands of theirs are converted. At last each product names its unit.
 #include "passes/tile/Layouts.h"
 
 #include "passes/tile/OperandReads.h"
@@ -137,6 +137,7 @@ public:
     chooseRowsAndColumns();
     setTypes();
     insertConversions();
+    nameUnits();
   }
 
 private:
@@ -172,6 +173,7 @@ private:
   void narrowOperands();
   void setTypes();
   void insertConversions();
+  void nameUnits();
   Value inShared(Value tile, Type element);
   Value inRegisters(Value tile, Attribute layout);
   Attribute canonical(TileType type) const {
@@ -180,19 +182,21 @@ private:
     return blockedFor(context, type.rows(), type.columns(), threads);
   }
 
+  /// The unit in whose own rows a tile of `type` lies in shared memory; null: in those
+  /// that its shape asks for.
+  ProductUnit ownerOf(Value tile, TileType type) {
+    Type element = type.getElementType();
+    const auto *found = llvm::find_if(units, [&](ProductUnit unit) {
+      DenseSet<Value> asked;
+      return unit.getOwnRows(element) && isForUnit(unit, tile, element, asked);
+    });
+    return found == units.end() ? ProductUnit() : *found;
+  }
   /// The places of a tile of `type`, at an offset yet to be chosen.
-  SharedAttr inSharedMemory(Value tile, TileType type) {
-    SharedRows rows = {sharedStride(type, readInPairs(tile)),
-                       /*swizzled=*/false};
-    for (ProductUnit unit : units)
-      if (std::optional<SharedRows> own =
-              unit.getOwnRows(type.getElementType())) {
-        DenseSet<Value> asked;
-        if (isForUnit(unit, tile, type.getElementType(), asked)) {
-          rows = *own;
-          break;
-        }
-      }
+  SharedAttr inSharedMemory(Value tile, TileType type, ProductUnit owner) {
+    SharedRows rows = owner ? *owner.getOwnRows(type.getElementType())
+                            : SharedRows{sharedStride(type, readInPairs(tile)),
+                                         /*swizzled=*/false};
     return SharedAttr::get(context, threads, /*offset=*/std::nullopt,
                            rows.stride, /*slots=*/1, rows.swizzled);
   }
@@ -209,8 +213,11 @@ private:
   int64_t threads;
   ArrayRef<ProductUnit> units; // the preferred one first
   llvm::EquivalenceClasses<const void *> classes;
-  DenseMap<Class, Attribute> layouts;             // of classes
-  DenseMap<Class, int64_t> rowWarps;              // of sums
+  DenseMap<Class, Attribute> layouts; // of classes
+  DenseMap<Class, int64_t> rowWarps;  // of sums
+  /// The units that can form a product, the preferred one first.
+  DenseMap<Operation *, SmallVector<ProductUnit, 2>> formers;
+  DenseMap<Value, ProductUnit> owners; // of tiles in shared memory, or null
   DenseMap<std::pair<Value, Type>, Value> shared; // copies of a tile there
   DenseMap<std::pair<Value, Attribute>, Value> converted;
 };
@@ -269,7 +276,8 @@ void LayoutChoice::chooseBlocks() {
   });
   forEachTile([&](Value tile) {
     if (onlyShared.lookup(classOf(tile)))
-      layouts[classOf(tile)] = inSharedMemory(tile, typeOf(tile));
+      layouts[classOf(tile)] =
+          inSharedMemory(tile, typeOf(tile), ownerOf(tile, typeOf(tile)));
   });
   DenseSet<Class> sums, handedOn;
   kernel.getBody().walk([&](DotOp dot) { sums.insert(classOf(dot.getAcc())); });
@@ -282,6 +290,9 @@ void LayoutChoice::chooseBlocks() {
     Class of = classOf(dot.getAcc());
     int64_t along = chooseRowWarps(dot, handedOn.contains(of));
     ProductUnit unit = units[rankFor(dot, along)];
+    for (ProductUnit former : units)
+      if (canForm(former, dot, along))
+        formers[dot].push_back(former);
     rowWarps[of] = along;
     layouts[of] = unit.getAccumulators(threads, along);
   });
@@ -467,8 +478,11 @@ void LayoutChoice::setTypes() {
     Attribute layout = layouts.lookup(classOf(tile));
     if (auto reduce = tile.getDefiningOp<ReduceOp>())
       layout = layouts.lookup(classOf(reduce.getTile()));
-    if (isa<SharedAttr>(layout)) // of the narrowed type
-      layout = inSharedMemory(tile, typeOf(tile));
+    if (isa<SharedAttr>(layout)) { // of the narrowed type
+      ProductUnit &owner = owners[tile];
+      owner = ownerOf(tile, typeOf(tile));
+      layout = inSharedMemory(tile, typeOf(tile), owner);
+    }
     tile.setType(typeOf(tile).withLayout(layout));
   });
 }
@@ -482,8 +496,11 @@ Value LayoutChoice::inShared(Value tile, Type element) {
   if (!copy) {
     OpBuilder b(context);
     b.setInsertionPointAfterValue(tile);
+    ProductUnit owner = ownerOf(tile, type);
     copy = ConvertOp::create(b, tile.getLoc(),
-                             type.withLayout(inSharedMemory(tile, type)), tile);
+                             type.withLayout(inSharedMemory(tile, type, owner)),
+                             tile);
+    owners[copy] = owner;
   }
   return copy;
 }
@@ -535,6 +552,19 @@ void LayoutChoice::insertConversions() {
       }
     }
   }
+}
+
+// Columns in rows of a unit's own are for that unit. Others are for the first that can
+// form the product and takes them as they lie.
+void LayoutChoice::nameUnits() {
+  kernel.getBody().walk([&](DotOp dot) {
+    ProductUnit unit = owners.lookup(dot.getB());
+    if (!unit)
+      unit = *llvm::find_if(formers[dot], [&](ProductUnit former) {
+        return former.takesB(typeOf(dot.getB()).getLayout());
+      });
+    setProductUnit(dot, unit);
+  });
 }
 
 void effc::assignLayouts(KernelOp kernel, int64_t threads,

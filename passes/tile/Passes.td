@@ -40,8 +40,8 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::effc::tile::KernelOp"> {
     Changes of layout become `tile.convert`. What products alone read lies there in the
     type that it is stored in or rounded to.
 
-    Of the target's product units the first that can form a product does, and its
-    operands lie in the rows that the unit wants: of `#tile.wgmma`, which is left out
+    Of the target's product units the first that can form a product does, which the
+    product then names, and its operands lie in the rows that the unit wants: of `#tile.wgmma`, which is left out
     where bits are to be stable, 16-bit columns lie swizzled. Sums of a rounded product
     that are the rows of another stay in registers.
 

@@ -3,24 +3,35 @@
 using namespace mlir;
 using namespace effc::tile;
 
-// Those with rows of their own come before `mma.sync`, which takes all others.
-static constexpr UnitGetter kUnits[] = {getWgmma, getMmaSync};
-
-ArrayRef<UnitGetter> effc::tile::allUnits() { return kUnits; }
-
-static ProductUnit unitThatTakesB(SharedAttr layout) {
-  for (UnitGetter get : kUnits)
-    if (ProductUnit unit = get(layout.getContext()); unit.takesB(layout))
-      return unit;
-  llvm_unreachable("mma.sync takes what no other unit does");
-}
-
 ProductUnit effc::tile::productUnitOf(DotOp dot) {
-  return unitThatTakesB(dot.getB().getType().getSharedLayout());
+  ProductUnit unit = dot.getUnitAttr();
+  return unit ? unit : getMmaSync(dot.getContext());
 }
 
-bool effc::tile::isReadBesideThreads(SharedAttr layout) {
-  return unitThatTakesB(layout).isAsynchronous();
+void effc::tile::setProductUnit(DotOp dot, ProductUnit unit) {
+  dot.setUnitAttr(unit == getMmaSync(dot.getContext()) ? ProductUnit() : unit);
+}
+
+static bool hasOwnRows(ProductUnit unit, TileType type) {
+  std::optional<SharedRows> own = unit.getOwnRows(type.getElementType());
+  SharedAttr layout = type.getSharedLayout();
+  return own && own->stride == layout.getStride() &&
+         own->swizzled == layout.getSwizzled();
+}
+
+bool effc::tile::isReadBesideThreads(Value tile) {
+  auto type = cast<TileType>(tile.getType());
+  return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
+    if (auto await = dyn_cast<AwaitOp>(use.getOwner()))
+      return isReadBesideThreads(await.getResult(use.getOperandNumber()));
+    if (auto await = dyn_cast<AwaitBoxOp>(use.getOwner()))
+      return isReadBesideThreads(await.getResult());
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    if (!dot || use.get() == dot.getAcc())
+      return false;
+    ProductUnit unit = productUnitOf(dot);
+    return unit.isAsynchronous() && hasOwnRows(unit, type);
+  });
 }
 
 SmallVector<ProductUnit> effc::tile::usableUnits(TargetAttr target,

@@ -1,5 +1,4 @@
-// The table of product units, and which unit a product, a layout or a target
-// has.
+// The product units that the tree has, and which a product or a target has.
 #ifndef EFFC_DIALECTS_TILE_UNITS_UNITS_H
 #define EFFC_DIALECTS_TILE_UNITS_UNITS_H
 
@@ -14,14 +13,15 @@ using UnitGetter = ProductUnit (*)(mlir::MLIRContext *context);
 ProductUnit getMmaSync(mlir::MLIRContext *context);
 ProductUnit getWgmma(mlir::MLIRContext *context);
 
-/// Every unit there is. At most one has rows of its own of a kind.
-llvm::ArrayRef<UnitGetter> allUnits();
-
-/// The unit that forms a product at scheduled level, which B's layout tells.
+/// The unit that forms a product at scheduled level: the one that it names, else
+/// `#tile.mma_sync`.
 ProductUnit productUnitOf(DotOp dot);
+/// Has a product name its unit, as productUnitOf() reads it.
+void setProductUnit(DotOp dot, ProductUnit unit);
 
-/// Whether units that run beside the threads read what lies so.
-bool isReadBesideThreads(SharedAttr layout);
+/// Whether a unit that runs beside the threads reads a tile in shared memory, or what
+/// comes to a ring there, from rows of its own. Other rows it has threads load.
+bool isReadBesideThreads(mlir::Value tile);
 
 /// A target's units, the preferred one first; `#tile.mma_sync` where there is
 /// no target, or it lists none. Where bits are to be stable, those that are.

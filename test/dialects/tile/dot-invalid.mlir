@@ -78,7 +78,7 @@ func.func @dot4_columns(%acc: !sums, %x: !rows, %w: !columns) {
 !rows = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
 !columns = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 2048, stride = 72>>
 func.func @dot5_columns_elsewhere(%acc: !sums, %x: !rows, %w: !columns) {
-  // expected-error @+1 {{expects a swizzled 'a' to be transposed and 'b' to be swizzled, too, but got}}
+  // expected-error @+1 {{expects operands that lie as #tile.mma_sync takes them, but got}}
   %y = tile.dot %acc, %x, %w transpose_a : !sums, !rows, !columns
   return
 }
@@ -89,8 +89,37 @@ func.func @dot5_columns_elsewhere(%acc: !sums, %x: !rows, %w: !columns) {
 !rows = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
 !columns = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 8192, stride = 64>>
 func.func @dot5_rows_as_they_are(%acc: !sums, %x: !rows, %w: !columns) {
-  // expected-error @+1 {{expects a swizzled 'a' to be transposed and 'b' to be swizzled, too, but got}}
-  %y = tile.dot %acc, %x, %w : !sums, !rows, !columns
+  // expected-error @+1 {{expects operands that lie as #tile.wgmma takes them, but got}}
+  %y = tile.dot %acc, %x, %w by #tile.wgmma : !sums, !rows, !columns
+  return
+}
+
+// -----
+
+!sums = !tile.tile<64x64xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
+!columns = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
+func.func @dot5_unit_not_named(%acc: !sums, %x: !rows, %w: !columns) {
+  // expected-error @+1 {{expects operands that lie as #tile.mma_sync takes them, but got}}
+  %y = tile.dot %acc, %x, %w transpose_b : !sums, !rows, !columns
+  return
+}
+
+// -----
+
+!sums = !tile.tile<64x64xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
+func.func @dot5_not_its_columns(%acc: !sums, %x: !rows) {
+  // expected-error @+1 {{expects operands that lie as #tile.wgmma takes them, but got}}
+  %y = tile.dot %acc, %x, %x transpose_b by #tile.wgmma : !sums, !rows, !rows
+  return
+}
+
+// -----
+
+func.func @dot7(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<7x12xf32, operand>) {
+  // expected-error @+1 {{expects a unit at scheduled level alone, but got #tile.wgmma and '!tile.tile<7x12xf32, operand>'}}
+  %y = tile.dot %acc, %x, %w by #tile.wgmma : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
   return
 }
 

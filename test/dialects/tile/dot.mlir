@@ -18,3 +18,13 @@ func.func @dot(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x768xf32
       !tile.tile<4x768xf32, operand>, !tile.tile<12x768xf32, operand>
   return
 }
+
+!sums = !tile.tile<64x48xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+!rows = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
+!columns = !tile.tile<48x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
+// CHECK-LABEL: func.func @named
+func.func @named(%acc: !sums, %x: !rows, %w: !columns) {
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_b rounded to bf16 by #tile.wgmma : <64x48xf32,
+  %y = tile.dot %acc, %x, %w transpose_b rounded to bf16 by #tile.wgmma : !sums, !rows, !columns
+  return
+}

@@ -23,7 +23,7 @@
 // CHECK: tile.await {{.*}} pending 1
 // CHECK: tile.await_box %{{.*}}[%[[TURN]]]
 // CHECK-NEXT: tile.barrier
-// CHECK: tile.dot {{.*}} #tile.mma<threads = 128, row_warps = 4>
+// CHECK: tile.dot {{.*}} by #tile.wgmma {{.*}} #tile.mma<threads = 128, row_warps = 4>
 // CHECK-NEXT: scf.if
 // CHECK: tile.fetch_box %arg2
 // CHECK: tile.fetch %arg1
@@ -62,6 +62,8 @@ tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<6
 
 // Columns that are f32 in memory are read by single warps.
 // CHECK-LABEL: tile.kernel @wide
+// CHECK-NOT: swizzled
+// CHECK: tile.dot {{.*}} transpose_b :
 // CHECK-NOT: swizzled
 tile.kernel @wide(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xf32, [192, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)

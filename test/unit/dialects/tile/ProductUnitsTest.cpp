@@ -4,6 +4,8 @@
 #include "dialects/tile/units/Units.h"
 
 #include "dialects/tile/Distribution.h"
+#include "test/unit/passes/tile/KernelText.h"
+
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -107,21 +109,75 @@ TEST_F(ProductUnitsTest, OwnRowsAreThoseThatDescriptorsSay) {
   EXPECT_FALSE(groups.readsOwnRows(DotOperand::A, /*transposed=*/false));
 }
 
-TEST_F(ProductUnitsTest, LayoutsOfBTellUnitsApart) {
+TEST_F(ProductUnitsTest, EachTakesRowsOfItsOwn) {
   for (bool swizzled : {false, true}) {
     auto layout = SharedAttr::get(&context, /*threads=*/128, /*offset=*/0,
                                   /*stride=*/swizzled ? kSwizzledRow : 72,
                                   /*slots=*/1, swizzled);
-    size_t takers = llvm::count_if(allUnits(), [&](UnitGetter get) {
-      return get(&context).takesB(layout);
-    });
-    EXPECT_EQ(takers, 1u);
     EXPECT_EQ(groups.takesB(layout), swizzled);
-    EXPECT_EQ(isReadBesideThreads(layout), swizzled);
+    EXPECT_EQ(warps.takesB(layout), !swizzled);
     EXPECT_TRUE(groups.takesA(layout, /*transposed=*/true));
     EXPECT_EQ(groups.takesA(layout, /*transposed=*/false), !swizzled);
     EXPECT_EQ(warps.takesA(layout, /*transposed=*/true), !swizzled);
   }
+}
+
+TEST_F(ProductUnitsTest, ProductsNameThem) {
+  test::KernelText text(128, R"mlir(
+    %acc = tile.splat %f0 : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+    %a = tile.splat %f0 : !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
+    %b = tile.load %w[%c0, %c0] sizes [16, 64] : !tile.view<16x64xbf16, [64, 1]>
+        -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
+    %d = tile.dot %acc, %a, %b transpose_b : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
+        !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
+        !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
+  )mlir");
+  auto dot = text.op<DotOp>();
+  MLIRContext *own = dot.getContext();
+  EXPECT_EQ(productUnitOf(dot), getMmaSync(own));
+  setProductUnit(dot, getWgmma(own));
+  EXPECT_EQ(productUnitOf(dot), getWgmma(own));
+  EXPECT_EQ(dot.getUnitAttr(), getWgmma(own));
+  // A product of single warps names none.
+  setProductUnit(dot, getMmaSync(own));
+  EXPECT_FALSE(dot.getUnitAttr());
+  EXPECT_EQ(productUnitOf(dot), getMmaSync(own));
+}
+
+// Columns in the group's own rows are read beside the threads, loaded or from a ring.
+// Those of a warp's product are not, nor what lies so and is read by nobody.
+TEST_F(ProductUnitsTest, ProductsSayWhoReadsATile) {
+  test::KernelText text(128, R"mlir(
+    %acc = tile.splat %f0 : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
+    %a = tile.splat %f0 : !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
+    %loaded = tile.load %w[%c0, %c0] sizes [16, 64] : !tile.view<16x64xbf16, [64, 1]>
+        -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
+    %plain = tile.load %w[%c0, %c0] sizes [16, 64] : !tile.view<16x64xbf16, [64, 1]>
+        -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 2048, stride = 72>>
+    %idle = tile.load %w[%c0, %c0] sizes [16, 64] : !tile.view<16x64xbf16, [64, 1]>
+        -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 8192, stride = 64>>
+    %ring = tile.ring : !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64, slots = 2>>
+    %arrived = tile.await %ring[%c0] pending 0
+        : (!tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64, slots = 2>>)
+          -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
+    %d = tile.dot %acc, %a, %loaded transpose_b by #tile.wgmma
+        : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
+          !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
+          !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
+    %e = tile.dot %d, %a, %arrived transpose_b by #tile.wgmma
+        : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
+          !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
+          !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
+    %f = tile.dot %e, %a, %plain transpose_b
+        : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
+          !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
+          !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 2048, stride = 72>>
+  )mlir");
+  EXPECT_TRUE(isReadBesideThreads(text.op<LoadOp>(0).getResult()));
+  EXPECT_FALSE(isReadBesideThreads(text.op<LoadOp>(1).getResult()));
+  EXPECT_FALSE(isReadBesideThreads(text.op<LoadOp>(2).getResult()));
+  EXPECT_TRUE(isReadBesideThreads(text.op<RingOp>().getResult()));
+  EXPECT_TRUE(isReadBesideThreads(text.op<AwaitOp>().getResult(0)));
 }
 
 TEST_F(ProductUnitsTest, OfferTilesThatTheyCanForm) {
