@@ -20,6 +20,7 @@
 
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
+#include "dialects/seq/TokenMapChecks.h"
 #include "passes/seq/LinearExpansion.h"
 #include "passes/seq/RetrievalForms.h"
 #include "passes/seq/WindowForms.h"
@@ -35,32 +36,35 @@ using namespace mlir;
 using namespace effc::seq;
 
 // Which forms the class 'window' has; reports one that it has not.
-static LogicalResult checkWindow(MixerOpInterface op, FormAttr form) {
+static LogicalResult checkWindow(FormAttr form,
+                                 function_ref<InFlightDiagnostic()> report) {
   if (form.getKind() == FormKind::Scan)
-    return op->emitOpError()
+    return report()
            << "has no derived form: expects the form 'step', 'quadratic' or "
               "'chunkwise' of the class 'window', but got 'scan'";
   return success();
 }
 
-// Whether the mixer can be expanded; reports why not.
-static LogicalResult checkExpandable(MixerOpInterface op, FormAttr form) {
+// Whether the mixer can be expanded; `report`s why not.
+static LogicalResult
+checkExpandable(MixerOpInterface op, FormAttr form,
+                function_ref<InFlightDiagnostic()> report) {
   StructureAttr structure = op.getStructure();
   switch (structure.getMixerClass()) {
   case MixerClass::Linear:
-    if (failed(checkLinearForm(op, form)))
+    if (failed(checkLinearForm(op, form, report)))
       return failure();
     break;
   case MixerClass::Window:
-    if (failed(checkWindow(op, form)))
+    if (failed(checkWindow(form, report)))
       return failure();
     break;
   case MixerClass::Retrieval:
     break;
   case MixerClass::Opaque: {
     InFlightDiagnostic error =
-        op->emitOpError() << "has no derived form: expects the class 'linear', "
-                             "'retrieval' or 'window', but got 'opaque'";
+        report() << "has no derived form: expects the class 'linear', "
+                    "'retrieval' or 'window', but got 'opaque'";
     if (Obstacle obstacle = op.getObstacle(); obstacle.op)
       error.attachNote(obstacle.op->getLoc())
           << "'" << obstacle.op->getName() << "' " << obstacle.reason;
@@ -69,9 +73,9 @@ static LogicalResult checkExpandable(MixerOpInterface op, FormAttr form) {
   }
   for (Value tokens : op.getOperandsOf(OperandRole::Token))
     if (cast<RankedTensorType>(tokens.getType()).isDynamicDim(0))
-      return op->emitOpError() << "expects a static T to derive a form, but "
-                                  "got "
-                               << tokens.getType();
+      return report() << "expects a static T to derive a form, but "
+                         "got "
+                      << tokens.getType();
   return success();
 }
 
@@ -172,19 +176,14 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
     llvm_unreachable("a choice of no kind");
   }
 
-  // Whether a mixer lacks the form; a remark then has what the error would say.
-  bool staysAsItIs(MixerOpInterface op, FormAttr chosen) {
-    std::string reason;
-    {
-      ScopedDiagnosticHandler listen(&getContext(), [&](Diagnostic &error) {
-        reason = error.str();
-        return success();
-      });
-      if (succeeded(checkExpandable(op, chosen)))
-        return false;
-    }
-    emitRemark(op->getLoc()) << "stays as it is: " << reason;
-    return true;
+  // What says that a mixer cannot be expanded: an error, or where others may be, the
+  // remark that this one stays.
+  InFlightDiagnostic reportFor(MixerOpInterface op) {
+    if (!partial)
+      return op->emitOpError();
+    InFlightDiagnostic remark = emitRemark(op->getLoc());
+    remark << "stays as it is: '" << op->getName() << "' op ";
+    return remark;
   }
 
   void runOnOperation() override {
@@ -196,9 +195,12 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
         op->emitOpError() << "expects a 'form', but got none";
         return signalPassFailure();
       }
-      if (partial && staysAsItIs(op, chosen))
-        continue;
-      if (failed(checkExpandable(op, chosen)))
+      if (failed(checkExpandable(op, chosen, [&] { return reportFor(op); }))) {
+        if (partial)
+          continue;
+        return signalPassFailure();
+      }
+      if (op.getStructure().getLinear() && failed(checkTokenMap(op)))
         return signalPassFailure();
       remarkForm(op, chosen);
       if (op.getStructure().getWindow())

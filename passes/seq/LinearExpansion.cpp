@@ -12,7 +12,6 @@
 #include "passes/seq/LinearExpansion.h"
 
 #include "dialects/seq/Seq.h"
-#include "dialects/seq/TokenMapChecks.h"
 #include "passes/seq/LinearForms.h"
 
 using namespace mlir;
@@ -49,15 +48,14 @@ static LogicalResult checkComplexForm(
   return success();
 }
 
-// Whether the fields of the record have the form.
-static LogicalResult checkRecord(MixerOpInterface op, FormAttr form) {
+LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form,
+                              function_ref<InFlightDiagnostic()> report) {
   LinearAttr linear = op.getStructure().getLinear();
   auto unmet = [&](StringRef field, StringRef expected,
                    StringRef found) -> LogicalResult {
-    return op->emitOpError()
-           << "has no form '" << stringifyFormKind(form.getKind())
-           << "': expects '" << field << "' to be " << expected << ", but got '"
-           << found << "'";
+    return report() << "has no form '" << stringifyFormKind(form.getKind())
+                    << "': expects '" << field << "' to be " << expected
+                    << ", but got '" << found << "'";
   };
   if (linear.getField() == DecayField::Complex)
     return checkComplexForm(linear, unmet);
@@ -73,11 +71,6 @@ static LogicalResult checkRecord(MixerOpInterface op, FormAttr form) {
                  "low-rank pair",
                  stringifyDecayAxis(linear.getDecay()));
   return success();
-}
-
-LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form) {
-  return success(succeeded(checkRecord(op, form)) &&
-                 succeeded(checkTokenMap(op)));
 }
 
 namespace {

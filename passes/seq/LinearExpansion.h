@@ -6,9 +6,11 @@
 
 namespace effc::seq {
 
-/// Whether `form` covers the mixer's structure record; reports the field that
+/// Whether `form` covers the mixer's structure record; `report`s the field that
 /// it does not.
-mlir::LogicalResult checkLinearForm(MixerOpInterface op, FormAttr form);
+mlir::LogicalResult
+checkLinearForm(MixerOpInterface op, FormAttr form,
+                llvm::function_ref<mlir::InFlightDiagnostic()> report);
 
 /// Replaces the mixer, whose T must be static and whose record must be covered,
 /// by its token map, the form and its read-out.
