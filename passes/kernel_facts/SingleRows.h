@@ -31,7 +31,9 @@ struct DenseShape {
 
 /// The most rows that a GPU takes one by one, without tensor cores. More of them
 /// are read again and again, beside fewer outputs: four rows wait for the second
-/// cache (tools/sass_model).
+/// cache (tools/sass_model). It is a bound of the method: rows come from the second
+/// cache for each output and weights from memory once, so their bytes tell, and no
+/// number of a chip's record.
 inline constexpr int64_t kMostSingleRows = 2;
 
 /// Whether a GPU takes the rows of a call one by one, where there are at most so
@@ -42,16 +44,6 @@ bool areSingleRows(seq::EntryAttr entry, bool bitStable, int64_t inner,
 /// The same of a row alone.
 inline bool isSingleRow(seq::EntryAttr entry, bool bitStable, int64_t inner) {
   return areSingleRows(entry, bitStable, inner, /*most=*/1);
-}
-
-/// The most terms of all products that read a norm for which each of them takes
-/// the norm in. Every item reads the row and its weights again, and the gate of a
-/// gated norm, so that beyond these a launch of the norm alone costs less.
-/// Predicted for an H100 (tools/sass_model): a step of a model whose norms feed
-/// 2.6 and 1.2 million terms takes 0.31 ms with its norms taken in and 0.35
-/// without; of one with 17 and 8.4 million, 2.15 and 1.54.
-inline int64_t mostNormedTerms(bool isGated) {
-  return isGated ? 2'000'000 : 4'000'000;
 }
 
 /// Whether items own whole outputs of a product with a single row on a GPU.

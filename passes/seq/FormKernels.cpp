@@ -7,6 +7,8 @@
 //   %r = seq.add %x, %p     ->    %p = seq.linear ...
 //                                 %r = seq.add ...
 //                                 seq.yield %r }
+#include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/LaunchCost.h"
 #include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq/Passes.h"
 
@@ -87,7 +89,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       DenseShape shape = DenseShape::of(product);
       terms += shape.outputs * shape.inner;
     }
-    return terms <= mostNormedTerms(/*isGated=*/bool(gated));
+    tile::TargetAttr target = tile::getTarget(norm);
+    return isGpu(target) && terms <= mostNormedTerms(target, bool(gated));
   }
 
   // Each product gets a norm of its own: where products are small, a launch costs

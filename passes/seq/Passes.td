@@ -247,7 +247,7 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
            "ops that a kernel may have, its core among them">,
     Option<"normPrologues", "norm-prologues", "bool", /*default=*/"false",
-           "take norms into the products of a single row">,
+           "take norms into the products of a single row, up to sizes that follow from the GPU's record">,
     Option<"updateEpilogues", "update-epilogues", "bool", /*default=*/"false",
            "take what keeps a state of outputs into the products of a single row">,
     Option<"rowPrologues", "row-prologues", "bool", /*default=*/"false",

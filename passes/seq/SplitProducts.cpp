@@ -15,6 +15,8 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/kernel_facts/LaunchCost.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
@@ -25,22 +27,16 @@ namespace effc {
 
 using namespace effc::seq;
 
-/// Rows of a call from which a product is split. A launch more takes as long as
-/// reading and writing 4 MB of what is then half as large; predicted for an H100
-/// (tools/sass_model).
-static constexpr int64_t kFewestRows = 1024;
-/// Outputs that stay f32 are at most one in so many.
-static constexpr int64_t kMostShare = 8;
-
 namespace {
 struct SplitProductsPass : impl::SplitProductsPassBase<SplitProductsPass> {
   void runOnOperation() override {
     tile::TargetAttr target = tile::getTarget(getOperation());
     if (!target || !handsOnRounded(target))
       return;
+    int64_t fewestRows = fewestSplitRows(target);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto entry = function->getAttrOfType<EntryAttr>("seq.entry");
-      if (entry && entry.getRows() >= kFewestRows)
+      if (entry && entry.getRows() >= fewestRows)
         for (LinearOp product :
              llvm::make_early_inc_range(function.getOps<LinearOp>()))
           if (int64_t first = firstWide(product))
@@ -74,7 +70,7 @@ struct SplitProductsPass : impl::SplitProductsPassBase<SplitProductsPass> {
         return 0;
       tolerated = std::max<int64_t>(tolerated, offset + slice.getSize());
     }
-    bool isShort = (outputs - first) * kMostShare <= outputs;
+    bool isShort = (outputs - first) * kSplitShare <= outputs;
     bool isWhole = first == outputs || tolerated == 0 || tolerated > first;
     return isWhole || !isShort ? 0 : first;
   }

@@ -179,6 +179,9 @@ func.func @choice_of_a_norm(%x: tensor<?x5xf32>, %w: tensor<5xf32>) -> tensor<?x
 // NORM: seq.kernel "rms_norm"
 // CHECK-LABEL: func.func @norm_of_one_row
 // CHECK: seq.kernel "rms_norm"
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 func.func @norm_of_one_row(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>, %v: tensor<5x6xf32>) -> tensor<?x5xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
@@ -195,6 +198,7 @@ func.func @norm_of_two_rows(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5
   %p = seq.linear %u, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
   return %p : tensor<?x5xf32>
 }
+}
 
 // -----
 
@@ -202,6 +206,9 @@ func.func @norm_of_two_rows(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5
 // NORM-LABEL: func.func @norms_that_stay
 // NORM: seq.kernel "rms_norm"
 // NORM: seq.kernel "gated_rms_norm"
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>) -> (tensor<?x5xf32>, tensor<?x6xf32>, tensor<?x5xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
@@ -209,6 +216,7 @@ func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x
   %v = seq.gated_rms_norm %x, %x, %g {eps = 1.0e-5 : f64, groups = 2 : i64} : tensor<?x6xf32>, tensor<6xf32>
   %q = seq.linear %v, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
   return %p, %u, %q : tensor<?x5xf32>, tensor<?x6xf32>, tensor<?x5xf32>
+}
 }
 
 // -----
