@@ -125,9 +125,9 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
   if (isGpu) {
     block = tile::BlockLimitsAttr::get(context, target.mostThreads,
                                        target.mostSharedBytes);
-    core = tile::CoreAttr::get(context, target.core.registers,
-                               target.core.memory, target.core.barrier,
-                               target.core.product, target.core.launch);
+    core = tile::CoreAttr::get(
+        context, target.core.registers, target.core.memory, target.core.barrier,
+        target.core.product, target.core.launch, target.core.schedulers);
   }
   llvm::SmallVector<mlir::Attribute> units;
   for (tile::UnitGetter unit : target.units)

@@ -15,18 +15,20 @@ namespace effc {
 
 /// What a core of a GPU has for its blocks: 32-bit registers, and cycles that a block
 /// waits for memory, at a barrier and for a product of tensor cores, and that a
-/// further launch takes (#tile.core).
+/// further launch takes, and schedulers that issue for warps (#tile.core).
 struct GpuCore {
-  int64_t registers = 0, memory = 0, barrier = 0, product = 0, launch = 0;
+  int64_t registers = 0, memory = 0, barrier = 0, product = 0, launch = 0,
+          schedulers = 0;
 };
 
-/// The same of compute capabilities 8.0 to 12.0: registers by the CUDA C++
-/// Programming Guide, technical specifications; cycles are assumed, not measured.
+/// The same of compute capabilities 8.0 to 12.0: registers and schedulers by the CUDA
+/// C++ Programming Guide; cycles are assumed, not measured.
 inline constexpr GpuCore kUsualCore = {.registers = 65536,
                                        .memory = 500,
                                        .barrier = 50,
                                        .product = 33,
-                                       .launch = 2500};
+                                       .launch = 2500,
+                                       .schedulers = 4};
 
 struct Target {
   llvm::StringRef name;          // as --target spells it

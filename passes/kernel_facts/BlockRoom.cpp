@@ -10,7 +10,8 @@ using namespace effc;
 BlockRoom BlockRoom::of(tile::TargetAttr gpu) {
   assert(gpu && gpu.getBlock() && "a host has no blocks");
   tile::BlockLimitsAttr block = gpu.getBlock();
-  return {block.getThreads(), block.getSharedBytes(), gpu.getRegisters()};
+  return {block.getThreads(), block.getSharedBytes(), gpu.getRegisters(),
+          gpu.getVector(), gpu.getCore().getSchedulers()};
 }
 
 mlir::FailureOr<BlockRoom> BlockRoom::find(tile::KernelOp kernel) {

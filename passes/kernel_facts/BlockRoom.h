@@ -7,7 +7,9 @@
 #ifndef EFFC_PASSES_KERNELFACTS_BLOCKROOM_H
 #define EFFC_PASSES_KERNELFACTS_BLOCKROOM_H
 
+#include "dialects/tile/Distribution.h"
 #include "dialects/tile/Tile.h"
+#include "passes/kernel_facts/MethodSizes.h"
 
 namespace effc {
 
@@ -16,21 +18,39 @@ namespace effc {
 /// takes an eighth of a thread's registers, so that several are there at once.
 inline constexpr int64_t kThreadElements = 32, kThreadRowElements = 8;
 
-/// Threads of a small block: a warp for each of the four schedulers that a core of
-/// any GPU has here (CUDA C++ Programming Guide, compute capabilities 8.x to 12.x).
-inline constexpr int64_t kFewThreads = 128;
-
 /// What a block may have, and what that holds. Sizes in elements are of f32.
 struct BlockRoom {
   int64_t threads;     ///< at most
   int64_t sharedBytes; ///< of shared memory, at most
   int64_t registers;   ///< of a thread, of 32 bits
+  int64_t lanes;       ///< threads of a warp
+  int64_t schedulers;  ///< of a core, each of which issues for a warp at a time
 
   /// Of a GPU, whose record has them.
   static BlockRoom of(tile::TargetAttr gpu);
   /// Of the GPU that a kernel is for; an error at the kernel where its module has no
   /// target, or that of a host.
   static mlir::FailureOr<BlockRoom> find(tile::KernelOp kernel);
+
+  /// Threads of a small block: a warp for each scheduler of a core.
+  int64_t fewThreads() const { return schedulers * lanes; }
+  /// Elements of the blocks that these hold.
+  int64_t fewElements() const { return fewThreads() * kThreadElements; }
+  /// Rows of a product's tile, or outputs, and queries of a window's block: along
+  /// them each warp of a small block has a piece of tensor cores. So a row of B is
+  /// read once for as many.
+  int64_t tileRows() const { return schedulers * tile::kPieceRows; }
+  /// Bytes that a warp copies at once: a lane's longest copy is of 16 (PTX ISA,
+  /// cp.async).
+  int64_t warpCopyBytes() const { return lanes * 16; }
+
+  /// Threads of a block of the short convolution, two warps, of which one computes
+  /// while the other waits; and the rows that they have at a time: as many loads as they
+  /// have registers for are on the way together.
+  int64_t convolutionThreads() const { return 2 * lanes; }
+  int64_t convolutionRows() const {
+    return convolutionThreads() * kThreadElements / kConvolutionChannels;
+  }
 
   /// Elements of tiles that threads hold from the first to the last of many steps:
   /// states, and sums of weighted values. A quarter of all registers.

@@ -1,19 +1,17 @@
 #include "passes/kernel_facts/Cores.h"
 
+#include "passes/kernel_facts/HostSizes.h"
+
 #include <algorithm>
 
 using namespace effc;
-
-// Of a host's usual first cache.
-static constexpr int64_t kStateBytes = 32768;
 
 bool effc::isGpu(tile::TargetAttr target) {
   return target && target.getDevice() == tile::Device::Nvptx;
 }
 
 int64_t effc::coresOf(tile::TargetAttr target) {
-  constexpr int64_t kOfHost = 8;
-  return target && target.getCores() > 0 ? target.getCores() : kOfHost;
+  return target && target.getCores() > 0 ? target.getCores() : kUsualCores;
 }
 
 int64_t effc::itemsThatFill(tile::TargetAttr target) {
@@ -27,5 +25,5 @@ int64_t effc::residentBlocks(tile::TargetAttr target, int64_t threads,
 }
 
 int64_t effc::closeElements(tile::TargetAttr target) {
-  return (target ? target.getStateBytes() : kStateBytes) / 4;
+  return (target ? target.getStateBytes() : kUsualStateBytes) / 4;
 }

@@ -1,11 +1,13 @@
 #include "passes/kernel_facts/Cost.h"
 
+#include "dialects/tile/Distribution.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace effc;
 
-/// Products of tensor cores that a product of 16 terms is.
+/// Products of tensor cores that a product of a piece's terms is: of three bf16 by
+/// three those that count, of two tf32, or one.
 static double partsOf(Type roundedTo) {
   if (!roundedTo)
     return 6;
@@ -30,7 +32,7 @@ double CoreCycles::ofWaits(int64_t barriers, double terms) const {
   if (!core)
     return 0;
   return double(core.getMemory() + barriers * core.getBarrier()) +
-         terms / 16 * partsOf(target.getRoundedTo()) *
+         terms / tile::kPieceDepth * partsOf(target.getRoundedTo()) *
              double(core.getProduct());
 }
 

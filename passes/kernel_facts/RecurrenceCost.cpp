@@ -4,6 +4,7 @@
 #include "passes/kernel_facts/ChunkKernels.h"
 #include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/Cost.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/ScanKernels.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -103,7 +104,7 @@ double HeadCost::ofChunks(int64_t chunk) const {
 }
 
 double HeadCost::ofScan(int64_t rows) const {
-  constexpr int64_t kPieceTokens = 8, kMostBeside = 8;
+  constexpr int64_t kMostBeside = 8; // pieces that wait beside one another
   CoreCycles cycles(target);
   int64_t beside = std::clamp<int64_t>(rows / kPieceTokens, 1, kMostBeside);
   double flops = stepFlops(linear, double(keys * values));
@@ -140,17 +141,19 @@ double ChunkPiecesCost::of(int64_t chunks, int64_t pieces,
 }
 
 int64_t TokenPiecesCost::residentItems() const {
-  constexpr int64_t kOfWarp = tile::kWarp * kThreadElements;
+  int64_t ofWarp = target.getVector() * kThreadElements;
   return std::max<int64_t>(
-      target.getCore().getRegisters() / 4 / std::max(elements, kOfWarp), 1);
+      target.getCore().getRegisters() / 4 / std::max(elements, ofWarp), 1);
 }
 
 // A token waits for its numbers; of a core's items one waits while another
-// computes, which takes some five instructions for each 32 elements, by four
+// computes, which takes some five instructions for a warp's elements, by all
 // schedulers. Each piece reads the places of those before it, one after another.
 double TokenPiecesCost::of(int64_t pieces) const {
   CoreCycles cycles(target);
-  double latency = waitsOfToken(cycles), work = 5.0 * double(elements) / 32 / 4;
+  double latency = waitsOfToken(cycles),
+         work = 5.0 * double(elements) /
+                double(BlockRoom::of(target).fewThreads());
   double each = double(llvm::divideCeil(tokens, pieces)) * double(blocks);
   auto ofCore = double(itemsOfCore(items * pieces, coresOf(target)));
   double pass = each * std::max(latency, ofCore * work);

@@ -1,6 +1,8 @@
 #include "passes/kernel_facts/RoundedOperands.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/HostSizes.h"
 #include "passes/kernel_facts/SingleRows.h"
 
 using namespace mlir;
@@ -24,6 +26,9 @@ bool effc::handsOnRounded(tile::TargetAttr target) {
          target.getRoundedTo().isBF16() && !target.getBitStable();
 }
 
-int64_t effc::mostWindowKeys(tile::Device device, mlir::Type roundedTo) {
-  return areOperandsNarrow(device, roundedTo) ? 64 : 32;
+int64_t effc::mostWindowKeys(tile::TargetAttr target) {
+  if (!isGpu(target))
+    return kHostWindowKeys;
+  bool isNarrow = areOperandsNarrow(target.getDevice(), target.getRoundedTo());
+  return BlockRoom::of(target).lanes * (isNarrow ? 2 : 1);
 }

@@ -3,7 +3,7 @@
 #define EFFC_PASSES_KERNELFACTS_ROUNDEDOPERANDS_H
 
 #include "dialects/seq/SeqAttributes.h"
-#include "dialects/tile/Tile.h"
+#include "dialects/tile/Distribution.h"
 
 namespace effc {
 
@@ -13,7 +13,7 @@ bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo);
 
 /// The terms that a tensor core takes at once. A product of fewer is no faster
 /// rounded: what repeats a number stays exact.
-inline constexpr int64_t kLeastRoundedTerms = 16;
+inline constexpr int64_t kLeastRoundedTerms = tile::kPieceDepth;
 
 /// Whether `target`, which rounds products, reads the rows of `product`
 /// (`seq::isDenseOp`) as the nearest of what it rounds to. On the host `weight`, null
@@ -26,10 +26,10 @@ bool roundsRows(mlir::Operation *product, seq::EntryAttr entry,
 /// are fused. In f16 numbers beyond 65504 would be infinite, which no rounding is.
 bool handsOnRounded(tile::TargetAttr target);
 
-/// The most keys of a block of a window's kernel: on the host 8 KiB of keys 64
-/// wide. Narrow ones take half the room on a GPU, and a block's barriers and
-/// sums are then for twice the products.
-int64_t mostWindowKeys(tile::Device device, mlir::Type roundedTo);
+/// The most keys of a block of a window's kernel: on a GPU a score for each lane of a
+/// warp. Narrow ones take half the room there, and a block's barriers and sums are
+/// then for twice the products.
+int64_t mostWindowKeys(tile::TargetAttr target);
 
 } // namespace effc
 

@@ -122,7 +122,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       set(mixer, seq::FormKind::Step, 0);
       return remark(mixer, entry, "step, since each sequence has one token");
     }
-    int64_t most = mostWindowKeys(target.getDevice(), target.getRoundedTo());
+    int64_t most = mostWindowKeys(target);
     set(mixer, seq::FormKind::Chunkwise, most);
     std::string blocks =
         "chunkwise in blocks of at most " + std::to_string(most) + " keys";

@@ -1,11 +1,10 @@
 #include "passes/seq_to_tile/LibraryProducts.h"
 
+#include "passes/kernel_facts/MethodSizes.h"
+
 using namespace mlir;
 using namespace effc;
 
-/// Fewer rows read the weights and little else, which a kernel of ours does as
-/// fast as memory, with what follows it in the same launch.
-static constexpr int64_t kFewestRows = 64;
 /// What a tensor core's operands are copied by at once: of matrices that begin
 /// elsewhere a library takes another, slower way.
 static constexpr int64_t kAlignment = 16;
@@ -49,7 +48,7 @@ plan::ProductAttr effc::productForLibrary(seq::KernelOp source,
                                           BuiltKernel &built) {
   Operation *core = source.getCoreOp();
   if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(core) || !call.isGpu() ||
-      call.entry.getRows() < kFewestRows)
+      call.entry.getRows() < kLibraryRows)
     return {};
   std::string obstacle = obstacleOf(source, core, call, built);
   StringRef entry = stringifyEntryKind(call.kind);

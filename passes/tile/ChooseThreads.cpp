@@ -89,7 +89,7 @@ static int64_t chooseThreads(KernelOp kernel, const BlockRoom &room) {
     int64_t rows = dot.getA().getType().rows();
     int64_t fewer = rows / kPieceRows * kWarp;
     if (rows % kPieceRows == 0 && llvm::isPowerOf2_64(fewer) &&
-        fewer >= kFewThreads && keepsHeldRows(dot) &&
+        fewer >= room.fewThreads() && keepsHeldRows(dot) &&
         isMadeOfSums(dot.getA()) && canHold(dot->getBlock(), room, fewer))
       threads = std::min(threads, fewer);
   });

@@ -290,6 +290,12 @@
 
 // -----
 
+// core3: warps are dealt to schedulers by halves
+// expected-error @+1 {{expects 'schedulers' to be a power of two, but got 3}}
+"test.op"() {test.a = #tile.core<registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 3>} : () -> ()
+
+// -----
+
 // target10: a GPU's text
 // expected-error @+1 {{expects 'byte_products' and 'bf16_products' of the host alone, and 'ptx' and 'own_chips' of a GPU alone, but got a target of the other with one of them}}
 "test.op"() {test.a = #tile.target<host, ptx = "compute_80", vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()

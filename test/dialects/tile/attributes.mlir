@@ -40,6 +40,9 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
     dot_rate = 28, state_bytes = 49152>} : () -> ()
 // CHECK: test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>
 "test.op"() {test.isa = #tile.isa<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>} : () -> ()
+// CHECK: test.core = [#tile.core<registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, #tile.core<registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 2>]
+"test.op"() {test.core = [#tile.core<registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
+    #tile.core<registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 2>]} : () -> ()
 // CHECK: test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>
 "test.op"() {test.schedule = #tile.schedule<threads = 128, shared_bytes = 1024>} : () -> ()
 // CHECK: test.schedule = [#tile.schedule<decided = threads, threads = 128>, #tile.schedule<decided = layouts, threads = 64>, #tile.schedule<decided = places, threads = 32, shared_bytes = 512>]

@@ -5,7 +5,9 @@
 // and of the tail in decode.
 #include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 #include "passes/seq_to_tile/builders/convolution/ConvolvedRows.h"
@@ -15,16 +17,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-// Four vectors of channels: with the taps and the carried inputs they fill the
-// registers of the host.
-static constexpr int64_t kChannels = 32;
-// Rows that the threads of a GPU's block have at a time: as many loads as they
-// have registers for are on the way together.
-static constexpr int64_t kRowsOnGpu = 64;
-// What a block takes of a GPU's core: 64 threads, and registers of each as ptxas
-// allots them.
-static constexpr int64_t kThreads = 64, kRegisters = 150;
 
 ShortConvolution::ShortConvolution(KernelBuilder &k, seq::ShortConvolutionOp op,
                                    bool writesTail)
@@ -98,8 +90,8 @@ static int64_t tileChannelsOf(seq::ShortConvolutionOp op,
                               const KernelContext &context) {
   if (!context.isGpu() || context.kind != seq::EntryKind::Prefill)
     return 0;
-  int64_t block = blockOf(channelsOf(op), kChannels);
-  return block <= kChannels ? block : 0;
+  int64_t block = blockOf(channelsOf(op), kConvolutionChannels);
+  return block <= kConvolutionChannels ? block : 0;
 }
 
 int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
@@ -108,10 +100,12 @@ int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
   if (channels == 0)
     return 1;
   int64_t blocks = channelsOf(op) / channels;
-  int64_t wanted = llvm::divideCeil(
-      coresOf(call.target) * residentBlocks(call.target, kThreads, kRegisters),
-      blocks);
-  int64_t tiles = llvm::divideCeil(call.entry.getRows(), kRowsOnGpu);
+  BlockRoom room = BlockRoom::of(call.target);
+  int64_t beside = residentBlocks(call.target, room.convolutionThreads(),
+                                  kConvolutionRegisters);
+  int64_t wanted = llvm::divideCeil(coresOf(call.target) * beside, blocks);
+  int64_t tiles =
+      llvm::divideCeil(call.entry.getRows(), room.convolutionRows());
   return std::clamp<int64_t>(wanted, 1, tiles);
 }
 
@@ -125,19 +119,20 @@ static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
   ConvolvedRows rows(k, core, segment, block.first, channels,
                      /*writesTail=*/true);
   OpBuilder &b = k.ops();
+  int64_t together = BlockRoom::of(k.getContext().target).convolutionRows();
   {
-    Value first = block.part ? k.mul(block.part, kRowsOnGpu) : k.index(0);
+    Value first = block.part ? k.mul(block.part, together) : k.index(0);
     auto loop = scf::ForOp::create(b, k.loc(), first, segment.getLength(),
-                                   k.index(parts * kRowsOnGpu));
+                                   k.index(parts * together));
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value start = loop.getInductionVar();
     Value row = k.add(segment.getFirstRow(), start);
-    Value limit = k.min(k.sub(segment.getLength(), start), k.index(kRowsOnGpu));
-    Value y = rows.load(row, limit, kRowsOnGpu);
+    Value limit = k.min(k.sub(segment.getLength(), start), k.index(together));
+    Value y = rows.load(row, limit, together);
     auto type = cast<tile::TileType>(y.getType());
     SmallVector<Value> at = {row, block.first};
-    SmallVector<int64_t> sizes = {kRowsOnGpu, channels};
+    SmallVector<int64_t> sizes = {together, channels};
     if (failed(k.finish(
             core.getY(), y,
             [&](Value tensor) {
@@ -159,7 +154,7 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   int64_t count = channelsOf(core);
   Value xView = k.read(core.getX());
   ShortConvolution convolution(k, core);
-  ChannelBlock block(k, count, kChannels);
+  ChannelBlock block(k, count, kConvolutionChannels);
   tile::SegmentOp segment = block.segment;
 
   OpBuilder &b = k.ops();

@@ -1,14 +1,11 @@
 // The token before each one. An item is a block of channels of one segment, and
 // of one head where tokens have heads. Floor: bytes of x and y.
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
 using namespace mlir;
 using namespace effc;
-
-// Channels of an item: nothing is shared between them, and a row goes by in runs that
-// memory gives at once.
-static constexpr int64_t kChannels = 128;
 
 LogicalResult effc::buildTokenShift(KernelBuilder &k) {
   auto core = cast<seq::TokenShiftOp>(k.getCore());
@@ -16,7 +13,7 @@ LogicalResult effc::buildTokenShift(KernelBuilder &k) {
   int64_t heads = shape.size() == 2 ? shape[0] : 1;
   Value xView = k.read(core.getX()),
         lastView = k.readWriteState(core.getLast());
-  ChannelBlock block(k, shape.back(), kChannels, heads);
+  ChannelBlock block(k, shape.back(), kShiftChannels, heads);
   tile::SegmentOp segment = block.segment;
   OpBuilder &b = k.ops();
   // The place of a row: the row, and the head where there is one.

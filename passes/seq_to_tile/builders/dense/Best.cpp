@@ -1,6 +1,7 @@
 #include "passes/seq_to_tile/builders/dense/Best.h"
 
 #include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/HostSizes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Draw.h"
 
@@ -11,12 +12,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-// Elements of a row that an item of the host looks at together.
-static constexpr int64_t kTogetherOnHost = 2048;
-// Outputs of an item of a product: enough that a row of the largest
-// vocabularies is left with some thousands of items to look at.
-static constexpr int64_t kLeastOutputs = 64;
 
 static constexpr float kNone = -std::numeric_limits<float>::infinity();
 
@@ -170,7 +165,7 @@ ChoiceItems ChoiceItems::of(Operation *core, const KernelContext &context) {
       cast<RankedTensorType>(core->getResult(0).getType()).getDimSize(1);
   // Of a single row a tile has few outputs.
   int64_t runs = context.isGpu() && tile.rows == 1
-                     ? std::max<int64_t>(1, kLeastOutputs / tile.outputs)
+                     ? std::max<int64_t>(1, kChosenOutputs / tile.outputs)
                      : 1;
   return {runs, int64_t(llvm::divideCeil(outputs, runs * tile.outputs))};
 }
@@ -189,7 +184,7 @@ buildBestOfRow(KernelBuilder &k, int64_t count,
   OpBuilder &b = k.ops();
   int64_t together = k.isGpu()
                          ? BlockRoom::of(k.getContext().target).rowElements()
-                         : kTogetherOnHost;
+                         : kHostScores;
   int64_t width = std::min(count, together);
   Best best;
   if (width == count) {

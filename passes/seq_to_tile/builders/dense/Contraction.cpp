@@ -3,13 +3,11 @@
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 
 using namespace mlir;
 using namespace effc;
-
-/// A contraction up to so many terms may be one step.
-static constexpr int64_t kShort = 256;
 
 // The longest step that divides the contraction, in whole pieces if there is
 // one; a short contraction without is one step.
@@ -19,7 +17,8 @@ static int64_t stepOf(int64_t extent, int64_t longest) {
     if (extent % step == 0 &&
         (step % tile::kPieceDepth == 0 || best % tile::kPieceDepth != 0))
       best = step;
-  return best < tile::kPieceDepth && extent <= kShort ? extent : best;
+  return best < tile::kPieceDepth && extent <= kShortContraction ? extent
+                                                                 : best;
 }
 
 // What lies in blocks is unpacked to f32 there.
@@ -38,31 +37,30 @@ int64_t StoredOperands::bytes(int64_t aRows, int64_t bRows) const {
 // term. Rows are padded against bank conflicts.
 static Contraction inStages(const KernelContext &context, int64_t extent,
                             int64_t longest, int64_t termBytes) {
-  constexpr int64_t kPadding = 8;
-  if (!context.isGpu())
-    return {extent, extent, 1};
-  int64_t bytes = (longest + kPadding) * termBytes;
+  int64_t bytes = (longest + kStepPadding) * termBytes;
   return {extent, stepOf(extent, longest),
           BlockRoom::of(context.target).stages(bytes)};
 }
 
 Contraction Contraction::of(const KernelContext &context, int64_t extent,
                             const StoredOperands &stored) {
-  constexpr int64_t kRows = 64;
-  return inStages(context, extent, kStep, stored.bytes(kRows, kRows));
+  if (!context.isGpu())
+    return {extent, extent, 1};
+  int64_t rows = BlockRoom::of(context.target).tileRows();
+  return inStages(context, extent, kStep, stored.bytes(rows, rows));
 }
 
 Contraction Contraction::ofFewRows(const KernelContext &context, int64_t extent,
                                    const StoredOperands &stored) {
-  constexpr int64_t kRowBytes = 512, kRows = 16, kOutputs = 32;
   Contraction usual = of(context, extent, stored);
   // A row has the bits that it has among others as long as steps are whole pieces.
-  if (usual.step % tile::kPieceDepth != 0)
+  if (!context.isGpu() || usual.step % tile::kPieceDepth != 0)
     return usual;
+  BlockRoom room = BlockRoom::of(context.target);
   int64_t operand =
       areOperandsNarrow(context.device(), context.roundedTo()) ? 2 : 4;
-  return inStages(context, extent, kRowBytes / operand,
-                  stored.bytes(kRows, kOutputs));
+  return inStages(context, extent, room.warpCopyBytes() / operand,
+                  stored.bytes(tile::kPieceRows, room.tileRows() / 2));
 }
 
 Value effc::contract(KernelBuilder &k, const Contraction &contraction,

@@ -2,6 +2,7 @@
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_CONTRACTION_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_CONTRACTION_H
 
+#include "dialects/tile/Distribution.h"
 #include "passes/seq_to_tile/KernelBuilder.h"
 
 namespace effc {
@@ -21,13 +22,14 @@ struct StoredOperands {
 struct Contraction {
   int64_t extent, step, stages;
 
-  /// The longest step of a GPU.
-  static constexpr int64_t kStep = 64;
+  /// The longest step of a GPU: rows of 128 bytes of 16-bit operands, which memory
+  /// gives at once and units swizzle.
+  static constexpr int64_t kStep = tile::kSwizzledRow;
 
   static Contraction of(const KernelContext &context, int64_t extent,
                         const StoredOperands &stored = {});
   /// Of a piece's rows, whose item waits for each step, so that longer ones cost
-  /// less.
+  /// less: a row of a step is what a warp copies at once.
   static Contraction ofFewRows(const KernelContext &context, int64_t extent,
                                const StoredOperands &stored);
 };

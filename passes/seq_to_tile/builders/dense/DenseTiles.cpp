@@ -3,6 +3,7 @@
 #include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/Cost.h"
+#include "passes/kernel_facts/HostSizes.h"
 #include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
@@ -19,23 +20,11 @@
 using namespace mlir;
 using namespace effc;
 
-static constexpr int64_t kRowTile = 4;
-// On a GPU: tiles of several pieces of tensor cores.
-static constexpr int64_t kGpuTile = 64;
-
-// On the host two panels of weights: rows of digits come from the second cache for
-// every item, and so are read half as often as for one.
-static constexpr int64_t kPanelOutputs = 2 * storage::kPanelRows;
-
 // Whether items pass over rows, a tile at a time.
 static bool passesRows(const CallContext &call) {
   return !call.isGpu() && (call.kind == seq::EntryKind::Prefill ||
-                           call.entry.getRows() > kRowTile);
+                           call.entry.getRows() > kHostRows);
 }
-
-// Rows one by one on a GPU: elements of sums that an item forms at once, of all
-// rows together those of a small block's threads.
-static constexpr int64_t kRowElements = kFewThreads * kThreadElements;
 
 // How rows that are taken one by one pass over their contraction; 0 where there
 // are too many or a row has to have the bits that it has among others. A choice
@@ -52,8 +41,9 @@ static int64_t stepOfRows(Operation *op, const CallContext &call,
 static int64_t rowTile(const CallContext &call) {
   int64_t rows = call.entry.getRows();
   if (call.isGpu())
-    return std::min<int64_t>(llvm::alignTo(rows, tile::kPieceRows), kGpuTile);
-  return passesRows(call) ? kRowTile : rows;
+    return std::min<int64_t>(llvm::alignTo(rows, tile::kPieceRows),
+                             BlockRoom::of(call.target).tileRows());
+  return passesRows(call) ? kHostRows : rows;
 }
 
 // What the rows of a product are stored as.
@@ -112,21 +102,25 @@ static bool takesWeights(tile::ProductUnit unit, Type stored, int64_t step,
 // none; of more rows they would be read again too often.
 static int64_t outputsOfItem(const CallContext &call, const DenseShape &shape,
                              int64_t rows) {
+  int64_t most = BlockRoom::of(call.target).tileRows();
   if (rows > tile::kPieceRows)
-    return kGpuTile;
-  int64_t most = kGpuTile / 2;
+    return most;
+  most /= 2;
   bool fillsCores =
       shape.parts * int64_t(llvm::divideCeil(shape.outputs, most)) >=
       call.cores();
   return fillsCores ? most : most / 2;
 }
 
-// Rows one by one: as many outputs as fill a step, but one alone where cores would have
-// no item. A head's are many, or as few as those of which it chooses. Longer steps for those few were tried: they take more threads, of which a
-// launch that is joined with others then has more for each of its items.
+// Rows one by one, whose sums are together those of a small block's threads: as many
+// outputs as fill a step, but one alone where cores would have no item. A head's are
+// many, or as few as those of which it chooses. Longer steps for those few were tried:
+// they take more threads, of which a launch that is joined with others then has more for
+// each of its items.
 static DenseTile tileOfRows(const CallContext &call, const DenseShape &shape,
                             int64_t step) {
-  int64_t rows = call.entry.getRows(), elements = kRowElements / rows;
+  int64_t rows = call.entry.getRows(),
+          elements = BlockRoom::of(call.target).fewElements() / rows;
   int64_t outputs = std::min<int64_t>(
       shape.outputs,
       std::max<int64_t>(llvm::bit_floor<uint64_t>(elements / step), 1));
@@ -148,14 +142,16 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   if (call.isInPanels(op->getOperand(1)))
     return {rows,
             std::min<int64_t>(llvm::alignTo(outputs, storage::kPanelRows),
-                              kPanelOutputs),
+                              kHostPanelOutputs),
             0, passesRows(call)};
   if (!call.isGpu()) {
     bool passes = passesRows(call);
-    return {rows, std::min<int64_t>(outputs, passes ? 12 : 24), 0, passes};
+    return {rows, std::min(outputs, passes ? kHostPassedOutputs : kHostOutputs),
+            0, passes};
   }
   // Of an entry's rows few are outputs.
-  if (rows == kGpuTile && call.lead == tile::Count::Rows) {
+  if (rows == BlockRoom::of(call.target).tileRows() &&
+      call.lead == tile::Count::Rows) {
     Type stored =
         cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
     Type ofRows = storedRowsOf(op, call);

@@ -16,6 +16,7 @@
 // of sums, which are 2 log2 C + 1.
 #include "passes/seq_to_tile/builders/linear/ChunkDecays.h"
 
+#include "dialects/tile/Distribution.h"
 #include "passes/kernel_facts/BlockRoom.h"
 
 using namespace mlir;
@@ -25,7 +26,7 @@ using namespace effc;
 // that sums stay finite: 0 times infinity would be no number.
 static constexpr double kLeastLogDecay = -1e30;
 // Columns of a product that wants but one: as few as tensor cores take.
-static constexpr int64_t kNarrow = 8;
+static constexpr int64_t kNarrow = tile::kPieceColumns;
 
 KeyDecays::KeyDecays(ChunkTiles &tiles, Value decays) : tiles(tiles) {
   Location loc = tiles.k.loc();

@@ -3,6 +3,7 @@
 #include "passes/seq_to_tile/builders/linear/StepItems.h"
 
 #include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/RecurrenceCost.h"
 #include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
@@ -11,7 +12,6 @@ using namespace effc;
 
 int64_t effc::stepValuesOf(const KernelContext &context,
                            seq::MixerOpInterface mixer) {
-  constexpr int64_t kShared = 128;
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
   int64_t ofElements =
@@ -24,16 +24,13 @@ int64_t effc::stepValuesOf(const KernelContext &context,
         return descriptor.kind == seq::StateKind::Matrix;
       });
   if (context.isGpu() || ofElements == states || state.size() != 3)
-    return kShared;
+    return kStepValues;
   return std::clamp<int64_t>(
-      closeElements(context.target) / (ofElements * state[1]), 8, kShared);
+      closeElements(context.target) / (ofElements * state[1]), 8, kStepValues);
 }
 
 int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,
                            const CallContext &call) {
-  // Bounds of the method, whatever the chip: memory of a call for the places of
-  // pieces, and tokens that are worth a piece.
-  constexpr int64_t kMostPlaceBytes = int64_t(64) << 20, kLeastTokens = 8;
   seq::FormAttr form = mixer.getFormAttr();
   if (!call.isGpu() || call.cores() == 0 || call.bitStable || !form ||
       form.getKind() != seq::FormKind::Scan ||
@@ -52,7 +49,7 @@ int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,
   // complex numbers all of it twice.
   int64_t placeBytes = 4 * 4 * heads * keys * values;
   int64_t most = std::min({call.cores() * cost.residentItems() / cost.items,
-                           cost.tokens / kLeastTokens,
+                           cost.tokens / kPieceTokens,
                            std::max<int64_t>(kMostPlaceBytes / placeBytes, 1)});
   int64_t best = 1;
   for (int64_t pieces = 2; pieces <= most; ++pieces)

@@ -1,6 +1,8 @@
 // What is done with the rows that each token chose: summed, or evaluated as
 // experts. The rows are read where they lie, each once per token that chose it.
 // Floor: bytes of the chosen rows.
+#include "passes/kernel_facts/HostSizes.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/seq_to_tile/ScalarCode.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
@@ -10,15 +12,6 @@
 using namespace mlir;
 using namespace effc;
 
-// Channels of a sum that one item computes: a run of a row that is long enough
-// to be fetched well, and short enough that a single token occupies several
-// threads.
-static constexpr int64_t kSumChannels = 256;
-// One-neuron experts of an item: their dot products share the loads of a token.
-static constexpr int64_t kNeurons = 16;
-// Hidden units, or outputs, of one expert that an item computes.
-static constexpr int64_t kUnits = 24;
-
 /// What an item computes of the outputs of an expert: whole panels of the host, whose
 /// rows are digits then.
 struct ExpertRun {
@@ -27,9 +20,9 @@ struct ExpertRun {
 
   static ExpertRun of(KernelBuilder &k, Value table, int64_t outputs) {
     if (k.getContext().isInPanels(table))
-      return {std::min<int64_t>(outputs, 2 * storage::kPanelRows),
+      return {std::min<int64_t>(outputs, kHostPanelOutputs),
               k.getContext().digits};
-    return {std::min(outputs, kUnits), {}};
+    return {std::min(outputs, kExpertUnits), {}};
   }
 };
 
@@ -65,7 +58,7 @@ LogicalResult effc::buildSumRows(KernelBuilder &k) {
   auto sum = cast<seq::SumRowsOp>(k.getCore());
   int64_t count = shapeOf(sum.getRows())[1];
   int64_t channels = shapeOf(sum.getTable())[1];
-  int64_t size = std::min(channels, kSumChannels);
+  int64_t size = std::min(channels, kSummedChannels);
   int64_t runs = llvm::divideCeil(channels, size);
   k.setItems(k.getContext().lead, 1, runs);
   auto [row, number] = k.divide(k.item(), runs);

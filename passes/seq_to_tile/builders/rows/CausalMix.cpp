@@ -4,6 +4,7 @@
 // bits do not depend on where a call begins. Of several weights for a pair of
 // positions an item takes one. Floor: bytes of the tokens so far (decode), 2 p
 // D FLOPs per token at position p and weight (prefill).
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 
@@ -12,9 +13,6 @@
 using namespace mlir;
 using namespace effc;
 
-// Channels of an item: four vectors of sums, as many weights are read for them.
-static constexpr int64_t kChannels = 128;
-
 LogicalResult effc::buildCausalMix(KernelBuilder &k) {
   auto core = cast<seq::CausalMixOp>(k.getCore());
   Value xView = k.read(core.getX()), weightView = k.read(core.getWeight());
@@ -22,7 +20,7 @@ LogicalResult effc::buildCausalMix(KernelBuilder &k) {
   Value inputsView = k.read(core.getInputs());
   RankedTensorType weightType = core.getWeight().getType();
   bool isWide = weightType.getRank() == 3;
-  ChannelBlock block(k, core.getX().getType().getDimSize(1), kChannels,
+  ChannelBlock block(k, core.getX().getType().getDimSize(1), kMixChannels,
                      isWide ? weightType.getDimSize(2) : 1);
   // The weight's number where the view has a dimension for it.
   SmallVector<Value> number;

@@ -3,6 +3,7 @@
 
 #include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/HostSizes.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/seq_to_tile/builders/window/Window.h"
 
@@ -10,16 +11,6 @@
 
 using namespace mlir;
 using namespace effc;
-
-/// Queries of a block in prefill: four times the rows that a product takes at
-/// once, so that a key is read from the cache once for all of them; on a GPU
-/// four pieces of tensor cores.
-static constexpr int64_t kQueries = 16, kGpuQueries = 64;
-/// Keys that any head has in a block, and elements of keys and values that more
-/// than these have at most: on their way to shared memory those of each pass through
-/// the registers of a small block's threads.
-static constexpr int64_t kFewKeys = 32,
-                         kMostElements = 2 * kFewThreads * kThreadElements;
 
 static int64_t sizeOf(Value tensor, unsigned dim) {
   return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
@@ -35,7 +26,7 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
                        ? sizeOf(tokens.keyScore, 1)
                        : heads;
   WindowBlocks blocks;
-  blocks.keys = mostWindowKeys(call.device(), call.roundedTo());
+  blocks.keys = mostWindowKeys(call.target);
   // A block never wraps around in the ring.
   int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
   while (ringRows % blocks.keys != 0)
@@ -46,7 +37,7 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   bool isDecode = call.kind == seq::EntryKind::Decode;
   if (!call.isGpu()) {
     if (!isDecode) {
-      blocks.queries = kQueries;
+      blocks.queries = kHostQueries;
       blocks.items = llvm::divideCeilSigned(fill, groups);
     }
     return blocks;
@@ -54,10 +45,12 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   BlockRoom room = BlockRoom::of(call.target);
   int64_t bytes = areOperandsNarrow(call.device(), call.roundedTo()) ? 2 : 4,
           rows = call.entry.getRows();
+  // Any head may have a key for each lane of a warp. Of more than these, keys and values
+  // pass through the registers of a small block's threads on their way to shared memory.
   auto isTooLarge = [&](int64_t keys) {
     int64_t elements = keys * (channels + valueChannels);
     return elements * bytes > room.windowKeyBytes() ||
-           (keys > kFewKeys && elements > kMostElements);
+           (keys > room.lanes && elements > 2 * room.fewElements());
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
     blocks.keys /= 2;
@@ -66,10 +59,11 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   // Of queries there are two tiles where first tokens stay. How warps share the
   // sum of a row's weights follows from the block's rows, and a query in decode
   // has 16.
-  int64_t most = call.bitStable ? kQueries : kGpuQueries,
+  int64_t fewest = tile::kPieceRows,
+          most = call.bitStable ? fewest : room.tileRows(),
           tiles = tokens.sinkQuery ? 2 : 1;
-  blocks.queries = std::min<int64_t>(llvm::alignTo(rows, kQueries), most);
-  while (blocks.queries > kQueries &&
+  blocks.queries = std::min<int64_t>(llvm::alignTo(rows, fewest), most);
+  while (blocks.queries > fewest &&
          (blocks.queries * channels * tiles * bytes > room.windowQueryBytes() ||
           blocks.queries * valueChannels > room.heldElements()))
     blocks.queries /= 2;

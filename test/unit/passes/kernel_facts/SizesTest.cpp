@@ -1,0 +1,119 @@
+// Sizes of kernels as every target of the tables has them, and as a record would that no
+// table has.
+#include "dialects/tile/Distribution.h"
+#include "passes/kernel_facts/BlockRoom.h"
+#include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/HostSizes.h"
+#include "passes/kernel_facts/LaunchCost.h"
+#include "passes/kernel_facts/MethodSizes.h"
+#include "passes/kernel_facts/RoundedOperands.h"
+#include "test/unit/passes/kernel_facts/Targets.h"
+
+using namespace effc;
+using namespace effc::test;
+
+namespace {
+
+using SizesTest = TargetsTest;
+
+/// What a GPU's kernels are sized by.
+struct GpuSizes {
+  llvm::StringRef name;
+  int64_t fewThreads, fewElements; ///< of a small block
+  int64_t tileRows;                ///< of products, and queries of a window
+  int64_t warpCopyBytes;
+  int64_t convolutionThreads, convolutionRows, convolutionsBeside;
+  int64_t windowKeys, narrowWindowKeys;
+  int64_t normedTerms, gatedTerms, splitRows;
+};
+
+// All chips here have warps of 32 threads, four schedulers and 64 Ki registers in a core,
+// and launches of 2,500 cycles: 64 threads with 150 registers are there six times.
+constexpr GpuSizes kGpus[] = {
+    {"sm_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_86", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_89", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_100", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_120", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sim_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sim_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024}};
+
+int64_t convolutionsBeside(tile::TargetAttr gpu) {
+  return residentBlocks(gpu, BlockRoom::of(gpu).convolutionThreads(),
+                        kConvolutionRegisters);
+}
+
+TEST_F(SizesTest, OfEveryGpu) {
+  for (const GpuSizes &sizes : kGpus) {
+    std::string name = sizes.name.str();
+    tile::TargetAttr gpu = target(sizes.name);
+    BlockRoom room = BlockRoom::of(gpu);
+    EXPECT_EQ(room.fewThreads(), sizes.fewThreads) << name;
+    EXPECT_EQ(room.fewElements(), sizes.fewElements) << name;
+    EXPECT_EQ(room.tileRows(), sizes.tileRows) << name;
+    EXPECT_EQ(room.warpCopyBytes(), sizes.warpCopyBytes) << name;
+    EXPECT_EQ(room.convolutionThreads(), sizes.convolutionThreads) << name;
+    EXPECT_EQ(room.convolutionRows(), sizes.convolutionRows) << name;
+    EXPECT_EQ(convolutionsBeside(gpu), sizes.convolutionsBeside) << name;
+    for (Products products : {Products::Exact, Products::TF32})
+      EXPECT_EQ(mostWindowKeys(target(sizes.name, products)), sizes.windowKeys)
+          << name;
+    for (Products products : {Products::BF16, Products::F16})
+      EXPECT_EQ(mostWindowKeys(target(sizes.name, products)),
+                sizes.narrowWindowKeys)
+          << name;
+    EXPECT_EQ(mostNormedTerms(gpu, /*isGated=*/false), sizes.normedTerms)
+        << name;
+    EXPECT_EQ(mostNormedTerms(gpu, /*isGated=*/true), sizes.gatedTerms) << name;
+    EXPECT_EQ(fewestSplitRows(gpu), sizes.splitRows) << name;
+  }
+}
+
+TEST_F(SizesTest, NoGpuIsLeftOut) {
+  for (const Target &row : targets())
+    EXPECT_EQ(llvm::count_if(kGpus,
+                             [&](const GpuSizes &sizes) {
+                               return sizes.name == row.name;
+                             }),
+              row.device == tile::Device::Nvptx)
+        << row.name.str();
+}
+
+// One plan serves all levels, so each level gives what the lowest does.
+TEST_F(SizesTest, OfEveryLevelOfTheHost) {
+  for (const Target &row : targets()) {
+    if (row.device != tile::Device::Host)
+      continue;
+    tile::TargetAttr host = describe(row);
+    EXPECT_EQ(coresOf(host), 8) << row.name.str();
+    EXPECT_EQ(closeElements(host), 8192) << row.name.str();
+    EXPECT_EQ(mostWindowKeys(host), 32) << row.name.str();
+  }
+  EXPECT_EQ(mostWindowKeys({}), 32);
+  EXPECT_EQ(kHostRows, 4);
+  EXPECT_EQ(kHostPassedOutputs, 12);
+  EXPECT_EQ(kHostOutputs, 24);
+  EXPECT_EQ(kHostPanelOutputs, 32);
+  EXPECT_EQ(kHostQueries, 16);
+  EXPECT_EQ(kHostScores, 2048);
+}
+
+// Half the schedulers have half the warps, and half the rows of a tile. Launches that
+// take twice as long are worth twice the work.
+TEST_F(SizesTest, FollowARecordThatNoTableHas) {
+  Target chip = kSm90a;
+  chip.core.schedulers = 2;
+  chip.core.launch *= 2;
+  chip.core.registers /= 2;
+  tile::TargetAttr gpu = describe(chip);
+  BlockRoom room = BlockRoom::of(gpu);
+  EXPECT_EQ(room.fewThreads(), 64);
+  EXPECT_EQ(room.fewElements(), 2048);
+  EXPECT_EQ(room.tileRows(), 32);
+  EXPECT_EQ(convolutionsBeside(gpu), 3);
+  EXPECT_EQ(mostNormedTerms(gpu, /*isGated=*/false), 8000000);
+  EXPECT_EQ(fewestSplitRows(gpu), 2048);
+}
+
+} // namespace
