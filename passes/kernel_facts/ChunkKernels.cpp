@@ -7,6 +7,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 
 using namespace mlir;
@@ -46,7 +47,8 @@ int64_t effc::mostChunkTokens(seq::LinearAttr linear) {
 
 int64_t effc::mostChosenTokens(seq::LinearAttr linear, tile::TargetAttr target,
                                int64_t keys) {
-  constexpr int64_t kFewest = 16, kMost = 64;
+  constexpr int64_t kFewest = *std::begin(kChunkTokens),
+                    kMost = *std::rbegin(kChunkTokens);
   if (!isPlain(linear))
     return kFewest;
   int64_t elements = isGpu(target)

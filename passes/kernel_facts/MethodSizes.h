@@ -50,6 +50,10 @@ inline constexpr int64_t kShortContraction = 256;
 /// Elements between the rows of a step in shared memory, against bank conflicts.
 inline constexpr int64_t kStepPadding = 8;
 
+/// Elements of f32 that rows of what launches hand on begin at multiples of: 32 bytes,
+/// the least that memory of a GPU gives.
+inline constexpr int64_t kSectorElements = 8;
+
 /// Rows from which a product may be left to a library. Fewer read the weights and
 /// little else, which a kernel of ours does as fast as memory, with what follows it in
 /// the same launch.

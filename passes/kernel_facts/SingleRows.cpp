@@ -6,10 +6,10 @@ using namespace mlir;
 using namespace effc;
 
 int64_t effc::singleRowStep(int64_t inner) {
-  int64_t step = std::min<int64_t>(inner, 1024);
+  int64_t step = std::min(inner, kLongestRun);
   while (inner % step != 0)
     --step;
-  return step >= 64 || step == inner ? step : 0;
+  return step >= kShortestRun || step == inner ? step : 0;
 }
 
 bool effc::areSingleRows(seq::EntryAttr entry, bool bitStable, int64_t inner,

@@ -7,8 +7,13 @@
 
 namespace effc {
 
+/// Elements of a run of a single row that are multiplied at once: long enough that each
+/// thread has loads on the way, whatever the block, and no shorter than what memory gives
+/// at once of a row of 16-bit weights.
+inline constexpr int64_t kLongestRun = 1024, kShortestRun = 64;
+
 /// How a GPU passes over the contraction of a product with a single row: the
-/// longest divisor of `inner` up to a run of 1,024 elements; 0 where that would
+/// longest divisor of `inner` up to the longest run; 0 where that would
 /// be short, and the row is one of a matrix.
 int64_t singleRowStep(int64_t inner);
 

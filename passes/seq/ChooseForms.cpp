@@ -33,8 +33,6 @@ struct Cost {
 struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
   using ChooseFormsPassBase::ChooseFormsPassBase;
 
-  static constexpr int64_t kDefaultChunk = 64;
-
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto target = tile::getTarget(module);
@@ -247,7 +245,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
               Twine(most) + " tokens at once with 'low_rank = " +
               stringifyLowRankPair(linear.getLowRank()) + "'");
     }
-    int64_t asked = forced.chunk.value_or(kDefaultChunk),
+    int64_t asked = forced.chunk.value_or(*std::rbegin(kChunkTokens)),
             chunk = std::min({asked, entry.getRows(), most});
     while (entry.getRows() % chunk != 0)
       --chunk;
@@ -319,7 +317,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       else if (onGpu && chunk > mostChosenTokens(linear, target, keys))
         costs.back().refusal = "if asked for";
     };
-    for (int64_t chunk : {16, 32, 64})
+    for (int64_t chunk : kChunkTokens)
       if (rows % chunk == 0)
         block(seq::FormKind::Chunkwise, chunk);
     block(seq::FormKind::Quadratic, rows);

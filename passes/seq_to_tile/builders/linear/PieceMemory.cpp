@@ -1,23 +1,22 @@
 #include "passes/seq_to_tile/builders/linear/PieceMemory.h"
 
 #include "passes/kernel_facts/ChunkKernels.h"
+#include "passes/kernel_facts/MethodSizes.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace effc;
 
-// Rows begin at multiples of 32 bytes where those of the values do.
-static constexpr int64_t kColumns = 8;
-
 PieceMemory::PieceMemory(ChunkTiles &tiles, const Recurrence &r, int64_t places,
                          int64_t transitionBlocks, int64_t tailRows,
                          bool written)
     : tiles(tiles), k(tiles.k), r(r), transitionBlocks(transitionBlocks) {
   int64_t values = r.map.valueChannels, block = r.map.getValueBlock();
-  int64_t behind = hasTransitions(r.linear)
-                       ? transitionBlocks * block
-                       : int64_t(llvm::alignTo(values / block, kColumns));
+  int64_t behind =
+      hasTransitions(r.linear)
+          ? transitionBlocks * block
+          : int64_t(llvm::alignTo(values / block, kSectorElements));
   view = k.scratch(
       {places, r.map.heads, r.map.keyChannels + tailRows, values + behind},
       written);

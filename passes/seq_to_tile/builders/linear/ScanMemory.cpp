@@ -1,5 +1,6 @@
 #include "passes/seq_to_tile/builders/linear/ScanMemory.h"
 
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/seq_to_tile/builders/linear/RunningMaximum.h"
 #include "passes/seq_to_tile/builders/linear/TokenSteps.h"
 
@@ -8,8 +9,6 @@
 using namespace mlir;
 using namespace effc;
 
-// Rows begin at multiples of 32 bytes where those of the values do.
-static constexpr int64_t kRowMultiple = 8;
 // Below every logarithm of a gate, and finite: what is scaled by it is 0.
 static constexpr double kNoMaximum = -1e38;
 
@@ -40,7 +39,7 @@ ScanMemory::ScanMemory(KernelBuilder &k, const Recurrence &r, int64_t places,
   if (r.map.getQuantities().valueLogDecay)
     add(&Carried::valueDecay, k.rowType(r.map.getValueBlock()), unit);
   view = k.scratch({places, r.map.heads, rows,
-                    int64_t(llvm::alignTo(columns, kRowMultiple))},
+                    int64_t(llvm::alignTo(columns, kSectorElements))},
                    written);
 }
 
