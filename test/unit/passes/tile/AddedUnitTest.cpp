@@ -163,6 +163,9 @@ TEST(AddedUnit, IsToldFromAnotherOfTheSameRows) {
     ASSERT_TRUE(module);
     KernelOp kernel = *module->getOps<KernelOp>().begin();
     assignLayouts(kernel, /*threads=*/128, units);
+    kernel.setScheduleAttr(ScheduleAttr::get(&context, /*threads=*/128,
+                                             /*sharedBytes=*/std::nullopt,
+                                             Decided::Layouts));
     EXPECT_TRUE(succeeded(verify(*module)));
     auto dot = *kernel.getBody().getOps<DotOp>().begin();
     EXPECT_EQ(productUnitOf(dot), expected);
