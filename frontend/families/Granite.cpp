@@ -14,6 +14,7 @@ namespace {
 struct GraniteConfig {
   /// Its MLP is the one that every token passes, its experts those beside it.
   DecoderConfig decoder;
+  bool hasShared = true;
   StateSpaceConfig mixer;
   /// 1 for a layer that attends.
   std::vector<unsigned> attends;
@@ -83,10 +84,15 @@ static GraniteConfig readGranite(FamilyInput &input) {
   ConfigReader &reader = input.config;
   GraniteConfig config;
   DecoderKeys keys;
-  keys.hidden = "shared_intermediate_size";
+  keys.hidden = "";
   config.decoder =
       readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false, keys);
   DecoderConfig &decoder = config.decoder;
+  // A layer of no hidden units adds nothing.
+  constexpr llvm::StringLiteral kShared = "shared_intermediate_size";
+  int64_t shared = reader.requireInteger(kShared, 0, kMostDimension);
+  config.hasShared = shared > 0;
+  decoder.mlp.hidden = std::max<int64_t>(shared, 1);
   decoder.family = "granitemoehybrid";
   decoder.mlp.activation =
       readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
@@ -99,6 +105,9 @@ static GraniteConfig readGranite(FamilyInput &input) {
   config.attends = readKinds(reader, int64_t(decoder.layers.size()));
   readPositions(reader, input, decoder);
   readGraniteExperts(reader, input, decoder);
+  if (!reader.hasProblem() && !config.hasShared && !decoder.experts)
+    reader.report("expects " + quote(kShared) +
+                  " of 1 or more where there are no experts, but got 0");
   config.mixer = readStateSpaceMixer(reader, input, decoder.width);
   config.mixer.epsilon = decoder.norm.epsilon;
   constexpr llvm::StringLiteral kNorm = "normalization_function";
@@ -113,15 +122,18 @@ static GraniteConfig readGranite(FamilyInput &input) {
 }
 
 /// What every token passes, and experts beside it.
-static Value emitFeedForward(ModelBuilder &model, const DecoderConfig &config,
+static Value emitFeedForward(ModelBuilder &model, const GraniteConfig &granite,
                              const std::string &name, const std::string &source,
                              Value x) {
+  const DecoderConfig &config = granite.decoder;
   MlpNames shared{name + "mlp", source + "shared_mlp."};
   // Files of GGUF have gates and ups apart.
   if (!model.hasTensor(shared.source + "gate_proj.weight"))
     shared.fused = "input_linear";
   shared.down = "output_linear";
-  Value y = emitMlp(model, config.mlp, shared, x);
+  Value y;
+  if (granite.hasShared)
+    y = emitMlp(model, config.mlp, shared, x);
   if (!config.experts)
     return y;
   ExpertsNames names{name + "experts", source + "block_sparse_moe."};
@@ -134,8 +146,8 @@ static Value emitFeedForward(ModelBuilder &model, const DecoderConfig &config,
     names.allGateUps = "input_linear.weight";
     names.allDowns = "output_linear.weight";
   }
-  return model.add(name + "experts", y,
-                   emitExperts(model, *config.experts, names, x));
+  Value z = emitExperts(model, *config.experts, names, x);
+  return y ? model.add(name + "experts", y, z) : z;
 }
 
 static Value emitLayer(ModelBuilder &model, const GraniteConfig &config,
@@ -152,7 +164,7 @@ static Value emitLayer(ModelBuilder &model, const GraniteConfig &config,
                          {name + "attention", source + "self_attn."}, token);
   };
   auto feed = [&](Value token) {
-    return emitFeedForward(model, decoder, name, source, token);
+    return emitFeedForward(model, config, name, source, token);
   };
   return emitNormFirstLayer(model, decoder, names, "input_layernorm",
                             "post_attention_layernorm", mix, feed, x);

@@ -104,8 +104,10 @@ public:
   }
 
 private:
+  /// Some architectures have factors of their own.
   bool isFactor(llvm::StringRef name) {
-    if (!name.ends_with(".scale") && !name.ends_with(".input_scale"))
+    if ((!name.ends_with(".scale") && !name.ends_with(".input_scale")) ||
+        match(name))
       return false;
     keys.report("tensor " + quote(name) +
                 " is a factor of NVFP4 weights, which are not read");

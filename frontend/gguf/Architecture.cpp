@@ -7,8 +7,9 @@ using namespace effc::frontend;
 std::vector<const GgufArchitecture *> effc::frontend::listGgufArchitectures() {
   std::vector<const GgufArchitecture *> list;
   for (llvm::ArrayRef<GgufArchitecture> group :
-       {kGemmaArchitectures, kLlamaArchitectures, kMambaArchitectures,
-        kQwenArchitectures, kRecurrentArchitectures, kRelativeArchitectures,
+       {kDeepSeekArchitectures, kExpertArchitectures, kGemmaArchitectures,
+        kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures,
+        kRecurrentArchitectures, kRelativeArchitectures,
         kStateSpaceArchitectures})
     for (const GgufArchitecture &one : group)
       list.push_back(&one);

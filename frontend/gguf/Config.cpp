@@ -27,6 +27,14 @@ void GgufConfig::set(llvm::StringRef field, JsonValue value,
   members.push_back({field.str(), std::move(value)});
 }
 
+void GgufConfig::rename(llvm::StringRef field, llvm::StringRef name) {
+  for (JsonMember &member : members)
+    if (member.key == field)
+      member.key = name.str();
+  if (auto origin = origins.find(field); origin != origins.end())
+    origins[name] = std::string(origin->getValue());
+}
+
 void GgufConfig::setInteger(llvm::StringRef field, int64_t value,
                             llvm::StringRef key) {
   set(field,

@@ -37,6 +37,8 @@ public:
                 llvm::StringRef key = "");
   void setIntegers(llvm::StringRef field, llvm::ArrayRef<int64_t> values,
                    llvm::StringRef key = "");
+  /// Has a field be of another name, as few families call it.
+  void rename(llvm::StringRef field, llvm::StringRef name);
   /// An object whose members were written to `inner`.
   void setObject(llvm::StringRef field, GgufConfig &&inner);
   /// A configuration of the same file without fields.
@@ -96,10 +98,23 @@ private:
   std::vector<int64_t> keyHeads;
 };
 
+/// What an architecture knows of positions beside the keys.
+struct GgufRotary {
+  /// Whether yarn's ramp begins and ends at whole pairs.
+  bool truncates = true;
+  /// Channels of which the file says how many turn; 0: those of a head.
+  int64_t channels = 0;
+  /// Writes what the architecture's files say of yarn besides; may be null.
+  void (*describeYarn)(GgufConfig &config, GgufConfig &scaling) = nullptr;
+};
+
 /// Writes `rope_theta`, `rope_scaling` and `partial_rotary_factor` from the keys
 /// under "rope." and the tensors of factors.
-/// `truncates`: whether yarn's ramp begins and ends at whole pairs.
-void describeRotary(GgufConfig &config, bool truncates = true);
+void describeRotary(GgufConfig &config, const GgufRotary &how = {});
+
+/// Writes the numbers of tensor 'rope_freqs.weight', divisors of each pair's
+/// frequency; false where the file has none.
+bool describeRotaryFactors(GgufConfig &config, GgufConfig &scaling);
 
 } // namespace effc::frontend
 

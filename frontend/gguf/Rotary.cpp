@@ -16,9 +16,9 @@ static void setNumbers(GgufConfig &config, llvm::StringRef field,
   config.set(field, JsonValue(std::move(array)), tensor);
 }
 
-/// Divisors of each pair's frequency, the same for all positions: what the
-/// converter makes of llama3's rule.
-static bool describeFactors(GgufConfig &config, GgufConfig &scaling) {
+/// The same for all positions: what the converter makes of llama3's rule.
+bool effc::frontend::describeRotaryFactors(GgufConfig &config,
+                                           GgufConfig &scaling) {
   constexpr llvm::StringLiteral kTensor = "rope_freqs.weight";
   auto factors = config.takeNumbers(kTensor);
   if (!factors)
@@ -62,27 +62,30 @@ static void describeYarn(GgufConfig &config, GgufConfig &scaling) {
             .value_or(1);
     scaling.setNumber("attention_factor", *share * (0.1 * std::log(factor) + 1),
                       key);
+  } else { // the whole magnitude, of configurations that say it
+    scaling.copy({"rope.scaling.yarn_attn_factor", "attention_factor",
+                  GgufKeyKind::Number});
   }
 }
 
-void effc::frontend::describeRotary(GgufConfig &config, bool truncates) {
+void effc::frontend::describeRotary(GgufConfig &config, const GgufRotary &how) {
   GgufMetadata &keys = config.getKeys();
   config.copy({"rope.freq_base", "rope_theta", GgufKeyKind::Number});
   if (!config.has("rope.freq_base")) // as the format's own library has it
     config.setNumber("rope_theta", 1e4, config.keyOf("rope.freq_base"));
   std::string turnedKey = config.keyOf("rope.dimension_count");
-  if (auto turned = keys.getInteger(turnedKey, 1, config.getHeadWidth());
-      turned && *turned != config.getHeadWidth())
+  int64_t channels = how.channels > 0 ? how.channels : config.getHeadWidth();
+  if (auto turned = keys.getInteger(turnedKey, 1, channels);
+      turned && *turned != channels)
     config.setNumber("partial_rotary_factor",
-                     double(*turned) / double(config.getHeadWidth()),
-                     turnedKey);
+                     double(*turned) / double(channels), turnedKey);
   // Whether the model was trained with its scaling.
   keys.ignore({config.keyOf("rope.scaling.finetuned")});
 
   std::string kindKey = config.keyOf("rope.scaling.type");
   const std::string *kind = keys.getString(kindKey);
   GgufConfig scaling = config.startInner();
-  if (describeFactors(config, scaling)) {
+  if (describeRotaryFactors(config, scaling)) {
     if (kind && *kind != "none")
       keys.report("expects no scaling beside tensor 'rope_freqs.weight', but "
                   "got " +
@@ -115,7 +118,9 @@ void effc::frontend::describeRotary(GgufConfig &config, bool truncates) {
   } else if (*kind == "yarn") {
     scaling.setText("rope_type", "yarn", kindKey);
     describeYarn(config, scaling);
-    if (!truncates)
+    if (how.describeYarn)
+      how.describeYarn(config, scaling);
+    if (!how.truncates)
       scaling.setBoolean("truncate", false, kindKey);
   } else if (*kind == "longrope") {
     keys.report("lacks tensor 'rope_factors_long.weight', which " +

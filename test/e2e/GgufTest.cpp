@@ -94,7 +94,14 @@ INSTANTIATE_TEST_SUITE_P(
                     "exaone4/no_window_bf16", "cohere2/windows",
                     "granitemoehybrid/experts", "granitemoehybrid/dense_bf16",
                     "falcon_h1/gate_alone", "nemotron_h/experts",
-                    "nemotron_h/letters_bf16"),
+                    "nemotron_h/letters_bf16", "olmo3/released_keys_bf16",
+                    "deepseek_v2/plain", "deepseek_v3/released_bf16",
+                    "glm4_moe_lite/released_bf16", "lfm2_moe/plain",
+                    "gemma4/text", "gemma4/shared_bf16",
+                    "gemma4/seeing_experts_bf16", "minimax_m2/plain",
+                    "minimax_m2/released_tied_bf16", "bailing_moe/plain",
+                    "bailing_moe/biases_bf16", "ministral3/plain",
+                    "mistral3/plain", "granite_swa/plain"),
     nameOf);
 
 TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
@@ -104,14 +111,35 @@ TEST_P(AlteredGgufTest, GivesTheCheckpointsBits) {
   expectSameBits("logits", "expected");
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, AlteredGgufTest,
-                         testing::Values("minimax/own", "rwkv6/plain",
-                                         "rwkv7/plain", "smollm3/plain",
-                                         "olmo3/released_keys_bf16",
-                                         "gpt_oss/plain",
-                                         "falcon_h1/norm_in_groups_bf16",
-                                         "bamba/plain"),
-                         nameOf);
+INSTANTIATE_TEST_SUITE_P(
+    Families, AlteredGgufTest,
+    testing::Values("minimax/own", "rwkv6/plain", "rwkv7/plain",
+                    "smollm3/plain", "gpt_oss/plain",
+                    "falcon_h1/norm_in_groups_bf16", "bamba/plain",
+                    "deepseek_v2/groups_yarn_bf16", "deepseek_v3/plain",
+                    "granite_swa/thetas_bf16"),
+    nameOf);
+
+// Granite 3 with experts is Granite 4 whose layers all attend, and without what
+// every token passes.
+TEST_F(GgufTest, GraniteWithExpertsGivesTheCheckpointsBits) {
+  const std::string recorded = "granitemoehybrid/experts";
+  write(recorded, "m.gguf",
+        {"--as", "granitemoe", "--checkpoint", folder.at("checkpoint")});
+  evaluate(recorded, "m.gguf", "logits");
+  evaluate(recorded, "checkpoint", "expected");
+  expectSameBits("logits", "expected");
+}
+
+// Earlier releases of the converter had keys and values in one tensor.
+TEST_F(GgufTest, OldFilesOfDeepSeekGiveTheRecordedLogits) {
+  write("deepseek_v2/plain", "m.gguf", {"--old"});
+  evaluate("deepseek_v2/plain", "m.gguf", "logits");
+  Finished done =
+      runProgram({EFFC_COMPARE, folder.at("logits"),
+                  golden("deepseek_v2/plain", "golden.safetensors")});
+  EXPECT_EQ(done.status, 0) << done.out << done.err;
+}
 
 // A matrix of each kind, as the public package stores it: their codes multiplied as
 // integers, and unpacked.

@@ -28,14 +28,12 @@ class Llama(Writer):
 
 
 class Granite(Llama):
+    """Factors of muP have keys (Writer.scales)."""
     arch = "granite"
 
     def describe(self):
         super().describe()
-        self.set(attention__scale=float(self.get("attention_multiplier", 1)),
-                 embedding_scale=float(self.get("embedding_multiplier", 1)),
-                 residual_scale=float(self.get("residual_multiplier", 1)),
-                 logit_scale=float(self.get("logits_scaling", 1)))
+        self.scales()
 
 
 class Mixtral(Llama):
@@ -65,8 +63,6 @@ class Olmo2(Writer):
         self.decoder()
         self.rotary()
         if "sliding_window" in self.config:
-            # No key has it.
-            self.get("rope_scaling", {}).pop("attention_factor", None)
             self.set(attention__sliding_window=self.config["sliding_window"],
                      attention__sliding_window_pattern=[kind == "sliding_attention"
                                                         for kind in self.config["layer_types"]])
@@ -107,15 +103,18 @@ class Lfm2(Writer):
                      r"self_attn\.([qk])_layernorm": r"attn_\1_norm"} | {
         rf"feed_forward\.{name}": f"ffn_{given}" for name, given in NUMBERED.items()}
 
-    def describe(self):
+    def hidden(self):
         width = self.config["intermediate_size"]
         if self.get("block_auto_adjust_ff_dim", True):
             multiple = self.get("block_multiple_of", 256)
             width = int(self.get("block_ffn_dim_multiplier", 1) * int(2 * width / 3))
             width = (width + multiple - 1) // multiple * multiple
+        return width
+
+    def describe(self):
         self.decoder()
         self.rotary()
-        self.set(feed_forward_length=width, shortconv__l_cache=self.config["conv_L_cache"],
+        self.set(feed_forward_length=self.hidden(), shortconv__l_cache=self.config["conv_L_cache"],
                  attention__layer_norm_rms_epsilon=self.config["norm_eps"], vocab_size=self.config["vocab_size"],
                  attention__head_count_kv=[self.config["num_key_value_heads"] if kind == "full_attention" else 0
                                            for kind in self.config["layer_types"]])

@@ -3,7 +3,7 @@ llama.cpp."""
 import re
 
 from gguf_file import Tensor, stacked
-from gguf_writer import LAYER, MAMBA, NUMBERED, OUTER, Writer
+from gguf_writer import LATENT, LAYER, MAMBA, NUMBERED, OUTER, Writer, keys_and_values
 
 
 class Mamba(Writer):
@@ -63,10 +63,8 @@ class Jamba(Writer):
 
 class Kimi(Writer):
     arch = "kimi-linear"
-    layer = LAYER | {
-        r"self_attn\.q_a_layernorm": "attn_q_a_norm", r"self_attn\.q_([ab])_proj": r"attn_q_\1",
-        r"self_attn\.kv_a_proj_with_mqa": "attn_kv_a_mqa", r"self_attn\.kv_a_layernorm": "attn_kv_a_norm",
-        r"self_attn\.kv_b_proj": "kv_b", r"self_attn\.([qkv])_conv1d": r"ssm_conv1d_\1",
+    layer = LAYER | LATENT | {
+        r"self_attn\.([qkv])_conv1d": r"ssm_conv1d_\1",
         r"self_attn\.([fg])_([ab])_proj": r"ssm_\1_\2", r"self_attn\.b_proj": "ssm_beta",
         r"self_attn\.o_norm": "ssm_norm", r"self_attn\.dt_bias": "ssm_dt.bias", r"self_attn\.A_log": "ssm_a",
         r"block_sparse_moe\.gate": "ffn_gate_inp",
@@ -95,13 +93,7 @@ class Kimi(Writer):
 
     def changed(self, name, given, tensor):
         if given.endswith("kv_b.weight"):
-            heads, keys, values = (self.config[key] for key in ("num_attention_heads", "qk_nope_head_dim",
-                                                                "v_head_dim"))
-            stride, rank = keys + values, tensor.shape[1]
-            own = [tensor.gather(range(h * stride, h * stride + keys)).transposed() for h in range(heads)]
-            others = [tensor.gather(range(h * stride + keys, (h + 1) * stride)) for h in range(heads)]
-            return [(given.replace("kv_b", "attn_k_b"), stacked(own, [heads, rank, keys])),
-                    (given.replace("kv_b", "attn_v_b"), stacked(others, [heads, values, rank]))]
+            return keys_and_values(self.config, given, tensor)
         if "conv1d" in name:
             return [(given, tensor.reshaped(1, tensor.shape[0], 1, tensor.shape[-1]))]
         [(given, tensor)] = super().changed(name, given, tensor)

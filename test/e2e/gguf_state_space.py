@@ -50,10 +50,8 @@ class GraniteHybrid(Hybrid):
         self.decoder()
         self.rotary()
         self.hybrid()
-        self.set(attention__scale=float(self.get("attention_multiplier", 1)),
-                 embedding_scale=float(self.get("embedding_multiplier", 1)),
-                 residual_scale=float(self.get("residual_multiplier", 1)),
-                 logit_scale=float(self.get("logits_scaling", 1)), vocab_size=self.config["vocab_size"],
+        self.scales()
+        self.set(vocab_size=self.config["vocab_size"],
                  expert_count=self.config["num_local_experts"], expert_used_count=self.config["num_experts_per_tok"],
                  expert_shared_feed_forward_length=self.config["shared_intermediate_size"],
                  rope__scaling__finetuned=self.get("position_embedding_type") == "rope")

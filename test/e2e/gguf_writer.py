@@ -19,11 +19,25 @@ QWEN_EXPERTS = {r"mlp\.gate": "ffn_gate_inp", r"mlp\.experts\.\d+\.(gate|up|down
                 r"mlp\.shared_expert_gate": "ffn_gate_inp_shexp",
                 r"mlp\.shared_expert\.(gate|up|down)_proj": r"ffn_\1_shexp"}
 NUMBERED = {"w1": "gate", "w2": "down", "w3": "up"}
+LATENT = {r"self_attn\.q_a_layernorm": "attn_q_a_norm", r"self_attn\.q_([ab])_proj": r"attn_q_\1",
+          r"self_attn\.kv_a_proj_with_mqa": "attn_kv_a_mqa", r"self_attn\.kv_a_layernorm": "attn_kv_a_norm",
+          r"self_attn\.kv_b_proj": "attn_kv_b"}
+
+
+def keys_and_values(config, given, tensor):
+    """What makes both of a compressed row, apart: each head's matrix for keys turned, and that for values."""
+    heads, keys, values = (config[key] for key in ("num_attention_heads", "qk_nope_head_dim", "v_head_dim"))
+    stride, rank = keys + values, tensor.shape[1]
+    own = [tensor.gather(range(h * stride, h * stride + keys)).transposed() for h in range(heads)]
+    others = [tensor.gather(range(h * stride + keys, (h + 1) * stride)) for h in range(heads)]
+    return [(given.replace("kv_b", "k_b"), stacked(own, [heads, rank, keys])),
+            (given.replace("kv_b", "v_b"), stacked(others, [heads, values, rank]))]
 
 
 class Writer:
     """Keys and tensors of one architecture; subclasses say what is special."""
     arch = None
+    old = False  # as earlier releases of the converter wrote it
     outer, layer = OUTER, LAYER
     prefix = r"model\.layers\.(\d+)\."
 
@@ -64,20 +78,29 @@ class Writer:
         if self.get("head_dim"):
             self.set(attention__key_length=self.config["head_dim"], attention__value_length=self.config["head_dim"])
 
-    def rotary(self):
+    def rotary(self, width=None):
         rope = self.rope()
+        width = width or self.head_width()
         self.set(rope__freq_base=float(rope.get("rope_theta", 10000.0)))
         share = rope.get("partial_rotary_factor", self.get("partial_rotary_factor"))
-        self.set(rope__dimension_count=int(self.head_width() * share) if share else self.head_width())
+        self.set(rope__dimension_count=int(width * share) if share else width)
         kind = rope.get("rope_type", "default")
         if kind in ("linear", "yarn"):
             self.set(rope__scaling__type=kind, rope__scaling__factor=float(rope["factor"]))
         if kind == "yarn":
             self.set(rope__scaling__original_context_length=rope.get("original_max_position_embeddings"),
+                     rope__scaling__yarn_attn_factor=rope.get("attention_factor"),
                      rope__scaling__yarn_beta_fast=rope.get("beta_fast"),
                      rope__scaling__yarn_beta_slow=rope.get("beta_slow"))
         if kind == "llama3":
             self.special["rope_freqs.weight"] = self.llama3(rope)
+
+    def scales(self):
+        """Factors of Granite."""
+        self.set(attention__scale=float(self.get("attention_multiplier", 1)),
+                 embedding_scale=float(self.get("embedding_multiplier", 1)),
+                 residual_scale=float(self.get("residual_multiplier", 1)),
+                 logit_scale=float(self.get("logits_scaling", 1)))
 
     def llama3(self, rope):
         """The divisor of each pair's frequency."""
@@ -116,11 +139,17 @@ class Writer:
             tensor = tensor.reshaped(*[extent for extent in tensor.shape if extent != 1])
         return [(given, tensor)]
 
+    def leaves(self, name):
+        """Whether the converter leaves a tensor out."""
+        return False
+
     def write(self):
         self.special = {}
         self.describe()
         out, experts = dict(self.special), {}
         for name, tensor in self.tensors.items():
+            if self.leaves(name):
+                continue
             stem, _, suffix = name.rpartition(".")
             if suffix not in ("weight", "bias"):
                 stem, suffix = name, ""

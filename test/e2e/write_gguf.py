@@ -16,6 +16,8 @@ import sys
 sys.dont_write_bytecode = True  # beside the sources
 from gguf_decoders import (Cohere2, Exaone4, Gemma2, Gemma3, GptOss, Granite, Lfm2, Llama, Mixtral, Olmo2, Phi3, Qwen2, Qwen2Moe,
                            Qwen3, Qwen3Moe, Qwen3Next, Qwen35, Qwen35Moe, SmolLm3)
+from gguf_experts import (BailingMoe2, DeepSeek, Gemma4, Glm4MoeLite, GraniteMoe, GraniteSwa, Lfm2Moe, MiniMaxM2,
+                          Mistral3)
 from gguf_file import read_safetensors, write_gguf, write_safetensors
 from gguf_recurrent import Jamba, Kimi, Mamba, Mamba2, MiniMax, Rwkv6, Rwkv7
 from gguf_state_space import Bamba, FalconH1, GraniteHybrid, NemotronH
@@ -27,7 +29,21 @@ WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2,
            "minimax_text_01": MiniMax, "rwkv6": Rwkv6, "rwkv7": Rwkv7,
            "mixtral": Mixtral, "smollm3": SmolLm3, "olmo2": Olmo2, "olmo3": Olmo2, "lfm2": Lfm2,
            "gpt_oss": GptOss, "exaone4": Exaone4, "cohere2": Cohere2,
-           "granitemoehybrid": GraniteHybrid, "bamba": Bamba, "falcon_h1": FalconH1, "nemotron_h": NemotronH}
+           "granitemoehybrid": GraniteHybrid, "bamba": Bamba, "falcon_h1": FalconH1, "nemotron_h": NemotronH,
+           "deepseek_v2": DeepSeek, "deepseek_v3": DeepSeek, "glm4_moe_lite": Glm4MoeLite, "lfm2_moe": Lfm2Moe,
+           "gemma4_text": Gemma4, "gemma4": Gemma4, "minimax_m2": MiniMaxM2, "bailing_moe": BailingMoe2,
+           "ministral3": Mistral3, "mistral3": Mistral3, "granite_swa": GraniteSwa, "granitemoe": GraniteMoe}
+
+
+def read(folder):
+    """A checkpoint's configuration and tensors; of one that sees or hears the text's alone, by its own names."""
+    config = json.loads((folder / "config.json").read_text())
+    tensors = read_safetensors(folder / "model.safetensors")
+    if "text_config" not in config:
+        return config["model_type"], config, tensors
+    tensors = {name.replace("language_model.", ""): tensor for name, tensor in tensors.items()
+               if not name.startswith(("model.vision_tower.", "model.embed_vision."))}
+    return config["model_type"], config["text_config"], tensors
 
 
 def main():
@@ -36,9 +52,12 @@ def main():
     parser.add_argument("out", type=pathlib.Path, help="the file, or the first shard")
     parser.add_argument("--shards", type=int, default=1, help="files to write")
     parser.add_argument("--checkpoint", type=pathlib.Path, help="folder for what the format can say of it")
+    parser.add_argument("--as", dest="kind", help="a writer by another type of models than the checkpoint's")
+    parser.add_argument("--old", action="store_true", help="as earlier releases of the converter wrote it")
     options = parser.parse_args()
-    config = json.loads((options.folder / "config.json").read_text())
-    writer = WRITERS[config["model_type"]](config, read_safetensors(options.folder / "model.safetensors"))
+    kind, config, tensors = read(options.folder)
+    writer = WRITERS[options.kind or kind](config, tensors)
+    writer.old = options.old
     keys, tensors = writer.write()
     if options.checkpoint:
         options.checkpoint.mkdir(parents=True)

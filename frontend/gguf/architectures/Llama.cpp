@@ -1,7 +1,9 @@
-// conversion/llama.py, granite.py and phi.py of llama.cpp.
+// conversion/llama.py, mistral3.py, granite.py and phi.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 #include "frontend/checkpoint/Refusal.h"
+
+#include <cmath>
 
 using namespace effc::frontend;
 
@@ -38,6 +40,41 @@ static void describeLlamaOrMixtral(GgufConfig &config) {
   config.setText("model_type", "mixtral", key);
   config.setInteger("num_local_experts", *count, key);
   config.copy({"expert_used_count", "num_experts_per_tok"});
+}
+
+/// The format's own library takes 1 for `mscale`. Queries grow by the logarithm of
+/// how often the original context has passed.
+static void describeMinistralYarn(GgufConfig &config, GgufConfig &scaling) {
+  GgufMetadata &keys = config.getKeys();
+  std::string key = config.keyOf("rope.scaling.yarn_log_multiplier"),
+              shareKey = config.keyOf("rope.scaling.attn_factor");
+  if (auto all = keys.getNumber(key, 0, 1e3); all && *all > 0) {
+    if (keys.has(shareKey))
+      keys.report("expects no " + quote(shareKey) + " beside " + quote(key));
+    scaling.setNumber("mscale", 1, key);
+    scaling.setNumber("mscale_all_dim", *all, key);
+  }
+  std::string growthKey = config.keyOf("attention.temperature_scale");
+  if (auto growth = keys.getNumber(growthKey, 0, 1e6); growth && *growth > 0)
+    scaling.setNumber("llama_4_scaling_beta", *growth, growthKey);
+}
+
+/// Ministral 3, or without growing queries Mistral Small 3, which is of Mistral's
+/// family.
+static void describeMistral3(GgufConfig &config) {
+  GgufMetadata &keys = config.getKeys();
+  describeHeads(config);
+  describeRotary(config, {.describeYarn = describeMinistralYarn});
+  std::string key = config.keyOf("attention.temperature_scale"),
+              kindKey = config.keyOf("rope.scaling.type");
+  auto growth = keys.getNumber(key, 0, 1e6);
+  if (!growth || *growth == 0)
+    return config.setText("model_type", "mistral", key);
+  const std::string *kind = keys.getString(kindKey);
+  if (!kind || *kind != "yarn")
+    keys.report("expects " + quote(kindKey) + " to be \"yarn\" beside " +
+                quote(key) + ", but got " +
+                (kind ? quote(*kind, '"') : std::string("none")));
 }
 
 // Queries, keys and values, and gates and ups, in one tensor as in the family's own
@@ -83,10 +120,58 @@ static void describeGranite(GgufConfig &config) {
                 "not read");
 }
 
-static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kDecoderKeys},
-                                            kKeysOfGranite[] = {
-                                                kDecoderKeys, kGraniteKeys,
-                                                kPlainGranite4Keys};
+//===----------------------------------------------------------------------===//
+// Granite with windows
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kGraniteSwaKeys[] = {
+    {"attention.sliding_window", "sliding_window"},
+};
+static constexpr GgufTensorRow kSinks[] = {
+    {"blk.*.attn_sinks.weight", "model.layers.*.self_attn.sinks"},
+};
+
+/// Which layers have the window, and which turn: all without a list.
+static void describeGraniteSwa(GgufConfig &config) {
+  describeLlama(config);
+  GgufMetadata &keys = config.getKeys();
+  for (llvm::StringRef key : {"expert_count", "expert_used_count"})
+    keys.getInteger(config.keyOf(key), 0, 0);
+  // As the format's own library has it.
+  if (!config.has("attention.scale"))
+    config.setNumber("attention_multiplier",
+                     1 / std::sqrt(double(config.getHeadWidth())),
+                     config.keyOf("attention.scale"));
+  auto layers = uint64_t(config.getLayers() + config.getFurtherLayers());
+  std::string windowKey = config.keyOf("attention.sliding_window"),
+              kindsKey = config.keyOf("attention.sliding_window_pattern"),
+              turnsKey = config.keyOf("attention.rope_pattern");
+  for (const std::string &key : {windowKey, kindsKey})
+    if (!keys.has(key))
+      keys.report("lacks key " + quote(key));
+  if (auto slides = keys.getBooleans(kindsKey, layers)) {
+    std::vector<llvm::StringRef> kinds;
+    for (int64_t layer = 0; layer < config.getLayers(); ++layer)
+      kinds.push_back((*slides)[size_t(layer)] ? "sliding_attention"
+                                               : "full_attention");
+    config.setTexts("layer_types", kinds, kindsKey);
+  }
+  if (auto turns = keys.getBooleans(turnsKey, layers)) {
+    double theta = keys.getNumber(config.keyOf("rope.freq_base"), 1e-6, 1e15)
+                       .value_or(1e4);
+    JsonArray thetas;
+    for (int64_t layer = 0; layer < config.getLayers(); ++layer)
+      thetas.push_back(JsonValue((*turns)[size_t(layer)] ? theta : 0.0));
+    config.set("layer_rope_theta", JsonValue(std::move(thetas)), turnsKey);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::ArrayRef<GgufKeyRow>
+    kKeys[] = {kDecoderKeys},
+    kKeysOfGranite[] = {kDecoderKeys, kGraniteKeys, kPlainGranite4Keys},
+    kKeysOfGraniteSwa[] = {kDecoderKeys, kGraniteKeys, kGraniteSwaKeys};
 static constexpr llvm::ArrayRef<GgufTensorRow> kPairedTensors[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms};
 
@@ -94,12 +179,18 @@ static constexpr llvm::ArrayRef<GgufTensorRow> kOfLlama[] = {
     kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms,
     kMixtralTensors};
 
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfGraniteSwa[] = {
+    kOuterTensors, kPairedAttentionTensors, kMlpTensors, kTwoNorms, kSinks};
+
 static constexpr llvm::ArrayRef<GgufTensorRow> kOfPhi3[] = {
     kOuterTensors, kFusedTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
     {"granite", "granite", kKeysOfGranite, kPairedTensors, describeGranite},
+    {"granite_swa", "granite_swa", kKeysOfGraniteSwa, kOfGraniteSwa,
+     describeGraniteSwa},
     {"llama", "llama", kKeys, kOfLlama, describeLlamaOrMixtral},
+    {"mistral3", "ministral3", kKeys, kPairedTensors, describeMistral3},
     {"phi3", "phi3", kKeys, kOfPhi3, describePhi3},
 };
 const llvm::ArrayRef<GgufArchitecture> effc::frontend::kLlamaArchitectures =

@@ -152,14 +152,6 @@ static constexpr GgufKeyRow kKimiKeys[] = {
 };
 
 static constexpr GgufTensorRow kOfKimi[] = {
-    {"blk.*.attn_q_a_norm", "model.layers.*.self_attn.q_a_layernorm"},
-    {"blk.*.attn_q_a", "model.layers.*.self_attn.q_a_proj"},
-    {"blk.*.attn_q_b", "model.layers.*.self_attn.q_b_proj"},
-    {"blk.*.attn_kv_a_mqa", "model.layers.*.self_attn.kv_a_proj_with_mqa"},
-    {"blk.*.attn_kv_a_norm", "model.layers.*.self_attn.kv_a_layernorm"},
-    {"blk.*.attn_kv_b", "model.layers.*.self_attn.kv_b_proj"},
-    {"blk.*.attn_k_b", "model.layers.*.self_attn.k_b_proj"},
-    {"blk.*.attn_v_b", "model.layers.*.self_attn.v_b_proj"},
     {"blk.*.ssm_conv1d_q", "model.layers.*.self_attn.q_conv1d"},
     {"blk.*.ssm_conv1d_k", "model.layers.*.self_attn.k_conv1d"},
     {"blk.*.ssm_conv1d_v", "model.layers.*.self_attn.v_conv1d"},
@@ -369,8 +361,8 @@ static constexpr llvm::ArrayRef<GgufKeyRow>
 static constexpr llvm::ArrayRef<GgufTensorRow>
     kTensorsOfRwkv6[] = {kOfRwkv, kOfRwkv6},
     kTensorsOfRwkv7[] = {kOfRwkv, kOfRwkv7},
-    kTensorsOfKimi[] = {kOuterTensors, kAttentionTensors, kMlpTensors,
-                        kTwoNorms, kOfKimi},
+    kTensorsOfKimi[] = {kOuterTensors, kAttentionTensors, kLatentTensors,
+                        kMlpTensors,   kTwoNorms,         kOfKimi},
     kTensorsOfMiniMax[] = {kOuterTensors, kOfMiniMax, kAttentionTensors,
                            kTwoNorms},
     kTensorsOfNext[] = {kOuterTensors,  kOfNext,     kAttentionTensors,

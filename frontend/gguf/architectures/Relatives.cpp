@@ -108,12 +108,29 @@ static constexpr GgufTensorRow kLfm2Tensors[] = {
     {"blk.*.ffn_up", "model.layers.*.feed_forward.w3"},
     {"blk.*.ffn_down", "model.layers.*.feed_forward.w2"},
 };
-static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfLfm2[] = {kLfm2Keys};
-static constexpr llvm::ArrayRef<GgufTensorRow> kOfLfm2[] = {kLfm2Tensors};
+static constexpr GgufKeyRow kLfm2MoeKeys[] = {
+    {"leading_dense_block_count", "num_dense_layers"},
+    {"expert_count", "num_experts"},
+    {"expert_used_count", "num_experts_per_tok"},
+    {"expert_feed_forward_length", "moe_intermediate_size"},
+};
+static constexpr GgufTensorRow kLfm2MoeTensors[] = {
+    {"blk.*.ffn_gate_inp", "model.layers.*.feed_forward.gate"},
+    {"blk.*.exp_probs_b.bias", "model.layers.*.feed_forward.expert_bias"},
+    {"blk.*.ffn_gate_exps", "model.layers.*.feed_forward.experts.#.w1"},
+    {"blk.*.ffn_up_exps", "model.layers.*.feed_forward.experts.#.w3"},
+    {"blk.*.ffn_down_exps", "model.layers.*.feed_forward.experts.#.w2"},
+};
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfLfm2[] = {kLfm2Keys},
+                                            kKeysOfLfm2Moe[] = {kLfm2Keys,
+                                                                kLfm2MoeKeys};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOfLfm2[] = {kLfm2Tensors},
+                                               kOfLfm2Moe[] = {kLfm2Tensors,
+                                                               kLfm2MoeTensors};
 
-/// A layer without heads of keys is a convolution. The file has the MLP's width as
-/// it is, and whether there are taps with a bias by the tensor.
-static void describeLfm2(GgufConfig &config) {
+/// A layer without heads of keys is a convolution. Whether there are taps with a
+/// bias the tensor says.
+static void describeLfm2Layers(GgufConfig &config) {
   describeHeads(config);
   describeRotary(config);
   std::vector<llvm::StringRef> kinds;
@@ -122,8 +139,24 @@ static void describeLfm2(GgufConfig &config) {
   config.setTexts("layer_types", kinds,
                   config.keyOf("attention.head_count_kv"));
   describeBias(config, "conv_bias", "shortconv.conv.bias");
+}
+
+/// The file has the MLP's width as it is.
+static void describeLfm2(GgufConfig &config) {
+  describeLfm2Layers(config);
   config.setBoolean("block_auto_adjust_ff_dim", false,
                     config.keyOf("feed_forward_length"));
+}
+
+/// Scores are sigmoids. Shares of the experts taken sum up to 1 and are not
+/// multiplied with anything, of which the format has no keys.
+static void describeLfm2Moe(GgufConfig &config) {
+  describeLfm2Layers(config);
+  config.getKeys().getInteger(config.keyOf("expert_gating_func"), 2, 2);
+  if (!config.has("leading_dense_block_count"))
+    config.setInteger("num_dense_layers", 0,
+                      config.keyOf("leading_dense_block_count"));
+  describeBias(config, "use_expert_bias", "exp_probs_b.bias");
 }
 
 //===----------------------------------------------------------------------===//
@@ -154,7 +187,7 @@ static constexpr llvm::ArrayRef<GgufTensorRow> kOfGptOss[] = {
 /// yarn's ramp lies between pairs, as the model was made.
 static void describeGptOss(GgufConfig &config) {
   describeHeads(config);
-  describeRotary(config, /*truncates=*/false);
+  describeRotary(config, {.truncates = false});
   constexpr llvm::StringLiteral kBias = "blk.0.attn_q.bias";
   config.setBoolean("attention_bias", config.getModel().find(kBias), kBias);
 }
@@ -184,6 +217,7 @@ static constexpr GgufArchitecture kArchitectures[] = {
     {"exaone4", "exaone4", kKeys, kOfOlmo2, describeExaone4},
     {"gpt-oss", "gpt_oss", kKeysOfGptOss, kOfGptOss, describeGptOss},
     {"lfm2", "lfm2", kKeysOfLfm2, kOfLfm2, describeLfm2},
+    {"lfm2moe", "lfm2_moe", kKeysOfLfm2Moe, kOfLfm2Moe, describeLfm2Moe},
     {"olmo2", "olmo2", kKeys, kOfOlmo2, describeOlmo2},
     {"smollm3", "smollm3", kKeys, kOfSmolLm3, describePlain},
 };

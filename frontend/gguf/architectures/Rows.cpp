@@ -47,13 +47,18 @@ void effc::frontend::describeWindowPattern(GgufConfig &config, int64_t period) {
   config.setTexts("layer_types", kinds, key);
 }
 
-void effc::frontend::describeBias(GgufConfig &config, llvm::StringRef field,
-                                  llvm::StringRef tensor) {
+bool effc::frontend::anyLayerHas(GgufConfig &config, llvm::StringRef tensor) {
   bool isThere = false;
   for (int64_t layer = 0; layer < config.getLayers() && !isThere; ++layer)
     isThere = config.getModel().find(
         ("blk." + llvm::Twine(layer) + "." + tensor).str());
-  config.setBoolean(field, isThere, ("blk.0." + tensor).str());
+  return isThere;
+}
+
+void effc::frontend::describeBias(GgufConfig &config, llvm::StringRef field,
+                                  llvm::StringRef tensor) {
+  config.setBoolean(field, anyLayerHas(config, tensor),
+                    ("blk.0." + tensor).str());
 }
 
 llvm::SmallVector<bool>

@@ -41,6 +41,20 @@ inline constexpr GgufTensorRow kPairedAttentionTensors[] = {
     {"blk.*.attn_output", "model.layers.*.self_attn.o_proj"},
 };
 
+/// Attention whose keys and values lie in one compressed row. Of old files one
+/// matrix has keys and values, of some all three are there.
+inline constexpr GgufTensorRow kLatentTensors[] = {
+    {"blk.*.attn_q_a_norm", "model.layers.*.self_attn.q_a_layernorm"},
+    {"blk.*.attn_q_a", "model.layers.*.self_attn.q_a_proj"},
+    {"blk.*.attn_q_b", "model.layers.*.self_attn.q_b_proj"},
+    {"blk.*.attn_kv_a_mqa", "model.layers.*.self_attn.kv_a_proj_with_mqa"},
+    {"blk.*.attn_kv_a_norm", "model.layers.*.self_attn.kv_a_layernorm"},
+    {"blk.*.attn_kv_b", "", GgufRule::Unused, "blk.*.attn_k_b.weight"},
+    {"blk.*.attn_kv_b", "model.layers.*.self_attn.kv_b_proj"},
+    {"blk.*.attn_k_b", "model.layers.*.self_attn.k_b_proj"},
+    {"blk.*.attn_v_b", "model.layers.*.self_attn.v_b_proj"},
+};
+
 /// A gated MLP, and the norms before attention and before it.
 inline constexpr GgufTensorRow kMlpTensors[] = {
     {"blk.*.ffn_gate", "model.layers.*.mlp.gate_proj"},
@@ -88,6 +102,9 @@ void describeDenseLayers(GgufConfig &config);
 /// gives a period, `period` where it does not; of each the last layer has none.
 void describeWindowPattern(GgufConfig &config, int64_t period);
 
+/// Whether any layer of the model has `tensor`.
+bool anyLayerHas(GgufConfig &config, llvm::StringRef tensor);
+
 /// Sets a boolean `field`: whether any layer has `tensor`, such as a bias, which
 /// no key says.
 void describeBias(GgufConfig &config, llvm::StringRef field,
@@ -115,9 +132,10 @@ GgufPeriod findPeriod(GgufConfig &config, llvm::ArrayRef<bool> holds,
                       llvm::StringRef key);
 
 // One group of architectures each.
-extern const llvm::ArrayRef<GgufArchitecture> kGemmaArchitectures,
-    kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures,
-    kRecurrentArchitectures, kRelativeArchitectures, kStateSpaceArchitectures;
+extern const llvm::ArrayRef<GgufArchitecture> kDeepSeekArchitectures,
+    kExpertArchitectures, kGemmaArchitectures, kLlamaArchitectures,
+    kMambaArchitectures, kQwenArchitectures, kRecurrentArchitectures,
+    kRelativeArchitectures, kStateSpaceArchitectures;
 
 } // namespace effc::frontend
 

@@ -112,6 +112,35 @@ static void describeGraniteHybrid(GgufConfig &config) {
 }
 
 //===----------------------------------------------------------------------===//
+// Granite 3 with experts, in whose layers no state but keys is: Granite 4 with
+// attention alone
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kGraniteMoeKeys[] = {
+    {"attention.head_count_kv", "num_key_value_heads", Kind::SameInEachLayer},
+};
+
+static void describeGraniteMoe(GgufConfig &config) {
+  describeHeads(config);
+  describeGraniteRotary(config);
+  describeBias(config, "attention_bias", "attn_q.bias");
+  // Without the key no layer has what every token passes.
+  config.setInteger("shared_intermediate_size", 0,
+                    config.keyOf("expert_shared_feed_forward_length"));
+  describeGraniteWidths(config);
+  std::vector<llvm::StringRef> kinds(size_t(config.getLayers()), "attention");
+  config.setTexts("layer_types", kinds, config.keyOf("block_count"));
+  // Of a mixer that no layer has.
+  config.setInteger("mamba_n_heads", 1);
+  config.setInteger("mamba_d_state", 1);
+  // As the format's own library has it.
+  if (!config.has("attention.scale"))
+    config.setNumber("attention_multiplier",
+                     1 / std::sqrt(double(config.getHeadWidth())),
+                     config.keyOf("attention.scale"));
+}
+
+//===----------------------------------------------------------------------===//
 // Falcon-H1
 //===----------------------------------------------------------------------===//
 
@@ -257,12 +286,15 @@ static void describeNemotronHMoe(GgufConfig &config) {
 
 static constexpr llvm::ArrayRef<GgufKeyRow>
     kKeysOfGranite[] = {kGraniteHybridKeys, kGraniteKeys, kMixerKeys},
+    kKeysOfGraniteMoe[] = {kGraniteHybridKeys, kGraniteKeys, kGraniteMoeKeys},
     kKeysOfFalcon[] = {kDecoderKeys, kMixerKeys, kFalconKeys},
     kKeysOfNemotron[] = {kNemotronKeys},
     kKeysOfNemotronMoe[] = {kNemotronKeys, kNemotronMoeKeys};
 static constexpr llvm::ArrayRef<GgufTensorRow>
     kTensorsOfGranite[] = {kOuterTensors, kTwoNorms, kPairedAttentionTensors,
                            kMixerTensors, kGraniteHybridTensors},
+    kTensorsOfGraniteMoe[] = {kOuterTensors, kTwoNorms, kPairedAttentionTensors,
+                              kGraniteHybridTensors},
     kTensorsOfFalcon[] = {kFalconTensors, kAttentionTensors, kMixerTensors},
     kTensorsOfNemotron[] = {kNemotronTensors};
 
@@ -271,6 +303,8 @@ static constexpr GgufArchitecture kArchitectures[] = {
      describeFalconH1},
     {"granitehybrid", "granitemoehybrid", kKeysOfGranite, kTensorsOfGranite,
      describeGraniteHybrid},
+    {"granitemoe", "granitemoehybrid", kKeysOfGraniteMoe, kTensorsOfGraniteMoe,
+     describeGraniteMoe},
     {"nemotron_h", "nemotron_h", kKeysOfNemotron, kTensorsOfNemotron,
      describeNemotronH},
     {"nemotron_h_moe", "nemotron_h", kKeysOfNemotronMoe, kTensorsOfNemotron,

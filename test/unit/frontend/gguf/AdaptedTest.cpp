@@ -222,7 +222,7 @@ TEST_F(AdaptedGgufTest, Refusals) {
   std::string unknown =
       refusal(GgufBuilder().text("general.architecture", "clip"));
   EXPECT_EQ(unknown.find("m.gguf: architecture 'clip' is not supported; "
-                         "supported: cohere2, exaone4, falcon-h1, "),
+                         "supported: bailingmoe2, cohere2, deepseek2, "),
             0u)
       << unknown;
   EXPECT_EQ(
