@@ -18,6 +18,11 @@ struct StoredForm {
   /// Heads of values that share a head of keys lie apart: one of each group in
   /// turn, and not group after group.
   bool tiledValues = false;
+  /// Matrices that lie as [inputs, outputs] elsewhere lie as all others.
+  bool outputsFirst = false;
+  /// Queries, keys and values that heads have in turn elsewhere lie one behind the
+  /// other, those of all heads.
+  bool queriesFirst = false;
   /// The epsilon of the norm of each head, where it is not that of all norms.
   std::optional<double> headNormEpsilon;
 };

@@ -90,7 +90,7 @@ effc::frontend::importBloom(FamilyInput &input) {
       std::string source = (prefix + "h." + Twine(layer) + ".").str();
       AttentionNames attention{name + "attention", source + "self_attention."};
       attention.fused = "query_key_value";
-      attention.inTurn = true;
+      attention.inTurn = !input.stored.queriesFirst;
       attention.output = "dense";
       MlpNames mlp{name + "mlp", source + "mlp."};
       mlp.gate = "";

@@ -146,7 +146,8 @@ Module effc::frontend::importGpt2(FamilyInput &input) {
   setNames(config, input, "attn");
   config.attentionNames.fused = "c_attn";
   config.attentionNames.output = "c_proj";
-  config.attentionNames.transposed = config.mlpNames.transposed = true;
+  config.attentionNames.transposed = config.mlpNames.transposed =
+      !input.stored.outputsFirst;
   return buildGpt(config, input);
 }
 
@@ -275,7 +276,7 @@ Module effc::frontend::importGptNeoX(FamilyInput &input) {
   config.secondNorm = "post_attention_layernorm";
   config.mixer = "attention";
   config.attentionNames.fused = "query_key_value";
-  config.attentionNames.inTurn = true;
+  config.attentionNames.inTurn = !input.stored.queriesFirst;
   config.attentionNames.output = "dense";
   config.mlpNames.up = "dense_h_to_4h";
   config.mlpNames.down = "dense_4h_to_h";

@@ -21,6 +21,8 @@ struct Plamo2Config {
   /// attention; R, the rank of its time step.
   int64_t heads = 1, keys = 1, rank = 1;
   int64_t taps = 4;
+  /// Whether weights of norms are whole (StoredForm).
+  bool wholeNorms = false;
 
   int64_t inner() const { return heads * decoder.attention.keys; }
 };
@@ -75,7 +77,8 @@ static Plamo2Config readPlamo2(FamilyInput &input) {
     reader.report("lacks " + quote(kChannels));
   DecoderConfig &decoder = config.decoder;
   decoder.family = "plamo2";
-  decoder.norm.unitOffset = true;
+  config.wholeNorms = input.stored.wholeNorms;
+  decoder.norm.unitOffset = !config.wholeNorms;
   // Behind the layers' module there is another one of the same name.
   decoder.prefix = "model.layers.";
   config.heads = reader.requireInteger("mamba_num_heads", 1, kMostDimension);
@@ -124,10 +127,12 @@ public:
   }
 
 private:
-  /// The stored weight is less by the offset.
+  /// The stored weight is less by the offset, unless it is whole.
   Value normBehind(const std::string &part, const std::string &tensor, Value y,
                    double offset) {
     std::string here = names.name + part;
+    if (config.wholeNorms)
+      return model.norm(here, names.source + tensor, y, decoder.norm);
     NormConfig plain;
     plain.epsilon = decoder.norm.epsilon;
     plain.weight = false;

@@ -57,11 +57,13 @@ static Value between(ModelBuilder &model, const std::string &here, Value x,
   return model.add(here, x, model.mul(here, delta, mu));
 }
 
-/// The product with a matrix that lies as [inputs, outputs].
+/// The product with a matrix that lies as [inputs, outputs], unless
+/// `outputsFirst`.
 static Value multiplyFrom(ModelBuilder &model, const std::string &name,
-                          const std::string &tensor, Value x, int64_t rows) {
+                          const std::string &tensor, Value x, int64_t rows,
+                          bool outputsFirst) {
   WeightSource from(tensor);
-  from.transposed = true;
+  from.transposed = !outputsFirst;
   return model.linear(
       name, x, model.matrix(name, from, rows, seq::typeOf(x).getDimSize(1)));
 }
@@ -77,6 +79,8 @@ struct QwenRwkv6Config {
   /// Ranks of what lies between tokens, and of decays.
   int64_t shiftRank = 32, decayRank = 64;
   bool bias = true;
+  /// How matrices lie (StoredForm).
+  bool outputsFirst = false;
 };
 
 } // namespace
@@ -106,6 +110,7 @@ static QwenRwkv6Config readRwkv6Qwen2(FamilyInput &input) {
   config.shiftRank = rank("lora_rank_tokenshift", isWide ? 64 : 32);
   config.decayRank = rank("lora_rank_decay", isWide ? 128 : 64);
   config.bias = reader.getBoolean("attention_bias", true);
+  config.outputsFirst = input.stored.outputsFirst;
   reader.expectAlways({"balance_state", "use_tokenshift"}, true);
   reader.expectAlways({"groupnorm_att", "use_rope", "attention_output_bias"},
                       false);
@@ -118,8 +123,10 @@ static QwenRwkv6Config readRwkv6Qwen2(FamilyInput &input) {
 
 namespace {
 
-/// The order in which the numbers of a token's five inputs are stored.
+/// A token's five inputs, and the order in which files of GGUF have the numbers of
+/// their low ranks.
 constexpr llvm::StringLiteral kInputs[] = {"r", "k", "v", "w", "g"};
+constexpr size_t kOutputsFirstPlaces[] = {3, 1, 2, 0, 4};
 
 class QwenRwkv6Emitter {
 public:
@@ -170,18 +177,19 @@ private:
       return model.broadcast(
           own, model.vector(own, source + "time_maa_" + part, width), x);
     };
-    Value low =
-        multiplyFrom(model, here + ".low", source + "time_maa_w1",
-                     between(model, here, x, delta, stored("x")), 5 * rank);
+    Value low = multiplyFrom(model, here + ".low", source + "time_maa_w1",
+                             between(model, here, x, delta, stored("x")),
+                             5 * rank, config.outputsFirst);
     low = model.elementwise<seq::TanhOp>(here + ".low", low);
     WeightSource matrices(source + "time_maa_w2");
-    matrices.transposed = true;
+    matrices.transposed = !config.outputsFirst;
     Value shares = model.linear(here, model.reshape(here, low, {5, rank}),
                                 model.blocks(here, matrices, 5, width, rank));
     shares = model.reshape(here, shares, {5 * width});
     for (auto [index, part] : llvm::enumerate(kInputs)) {
       std::string own = name + "x_" + part.str();
-      Value share = model.slice(own, shares, int64_t(index) * width, width);
+      size_t place = config.outputsFirst ? kOutputsFirstPlaces[index] : index;
+      Value share = model.slice(own, shares, int64_t(place) * width, width);
       inputs[index] = between(model, own, x, delta,
                               model.add(own, stored(part.str()), share));
     }
@@ -195,8 +203,9 @@ private:
     Value low = model.elementwise<seq::TanhOp>(
         here + ".low",
         multiplyFrom(model, here + ".low", source + "time_decay_w1", x,
-                     config.decayRank));
-    Value y = multiplyFrom(model, here, source + "time_decay_w2", low, width);
+                     config.decayRank, config.outputsFirst));
+    Value y = multiplyFrom(model, here, source + "time_decay_w2", low, width,
+                           config.outputsFirst);
     Value bias = model.vector(here + "_bias", source + "time_decay", width);
     y = model.add(here, y, model.broadcast(here, bias, y));
     y = model.elementwise<seq::NegOp>(here,
@@ -252,6 +261,8 @@ struct QwenRwkv7Config {
   bool gate = true;
   /// The epsilon of a norm of each head; none without.
   std::optional<double> headNorm;
+  /// How matrices lie (StoredForm).
+  bool outputsFirst = false;
 };
 
 } // namespace
@@ -275,6 +286,7 @@ static QwenRwkv7Config readRwkvHybrid(FamilyInput &input) {
                   Twine(mixer.keys) + ", but got " + Twine(decoder.width));
   reader.getInteger("num_wkv_heads", mixer.heads, mixer.heads, mixer.heads);
   config.gate = reader.getBoolean("wkv_has_gate", true);
+  config.outputsFirst = input.stored.outputsFirst;
   double divisor = reader.getNumber("head_size_divisor", 1, 1e3, 8);
   if (reader.getBoolean("wkv_has_group_norm", true))
     config.headNorm = 1e-5 * divisor * divisor;
@@ -312,11 +324,11 @@ public:
     };
     auto low = [&](const std::string &part, Value token, int64_t rank) {
       return multiplyFrom(model, name + part + ".low", source + part + "1",
-                          token, rank);
+                          token, rank, config.outputsFirst);
     };
     auto wide = [&](const std::string &part, Value token) {
-      return multiplyFrom(model, name + part, source + part + "2", token,
-                          width);
+      return multiplyFrom(model, name + part, source + part + "2", token, width,
+                          config.outputsFirst);
     };
     auto biased = [&](const std::string &part, Value y) {
       return model.add(name + part, y,

@@ -8,7 +8,8 @@ std::vector<const GgufArchitecture *> effc::frontend::listGgufArchitectures() {
   std::vector<const GgufArchitecture *> list;
   for (llvm::ArrayRef<GgufArchitecture> group :
        {kDeepSeekArchitectures, kExpertArchitectures, kGemmaArchitectures,
-        kLlamaArchitectures, kMambaArchitectures, kQwenArchitectures,
+        kGptArchitectures, kLlamaArchitectures, kMambaArchitectures,
+        kPlamoArchitectures, kQwenArchitectures, kQwenRwkvArchitectures,
         kRecurrentArchitectures, kRelativeArchitectures,
         kStateSpaceArchitectures})
     for (const GgufArchitecture &one : group)

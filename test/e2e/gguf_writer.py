@@ -34,6 +34,13 @@ def keys_and_values(config, given, tensor):
             (given.replace("kv_b", "v_b"), stacked(others, [heads, values, rank]))]
 
 
+def queries_first(tensor, heads):
+    """Rows that each head has in turn, queries, keys and values: those of all heads, one after the other."""
+    width = tensor.shape[0] // heads // 3
+    return tensor.gather([(head * 3 + part) * width + i for part in range(3) for head in range(heads)
+                          for i in range(width)])
+
+
 class Writer:
     """Keys and tensors of one architecture; subclasses say what is special."""
     arch = None

@@ -19,6 +19,8 @@ from gguf_decoders import (Cohere2, Exaone4, Gemma2, Gemma3, GptOss, Granite, Lf
 from gguf_experts import (BailingMoe2, DeepSeek, Gemma4, Glm4MoeLite, GraniteMoe, GraniteSwa, Lfm2Moe, MiniMaxM2,
                           Mistral3)
 from gguf_file import read_safetensors, write_gguf, write_safetensors
+from gguf_gpt import Bloom, Gpt2, GptNeoX
+from gguf_qwen_rwkv import Arwkv7, Plamo2, QwenRwkv6
 from gguf_recurrent import Jamba, Kimi, Mamba, Mamba2, MiniMax, Rwkv6, Rwkv7
 from gguf_state_space import Bamba, FalconH1, GraniteHybrid, NemotronH
 
@@ -32,7 +34,9 @@ WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2,
            "granitemoehybrid": GraniteHybrid, "bamba": Bamba, "falcon_h1": FalconH1, "nemotron_h": NemotronH,
            "deepseek_v2": DeepSeek, "deepseek_v3": DeepSeek, "glm4_moe_lite": Glm4MoeLite, "lfm2_moe": Lfm2Moe,
            "gemma4_text": Gemma4, "gemma4": Gemma4, "minimax_m2": MiniMaxM2, "bailing_moe": BailingMoe2,
-           "ministral3": Mistral3, "mistral3": Mistral3, "granite_swa": GraniteSwa, "granitemoe": GraniteMoe}
+           "ministral3": Mistral3, "mistral3": Mistral3, "granite_swa": GraniteSwa, "granitemoe": GraniteMoe,
+           "gpt2": Gpt2, "gpt_neox": GptNeoX, "bloom": Bloom, "plamo2": Plamo2, "rwkv6qwen2": QwenRwkv6,
+           "rwkv_hybrid": Arwkv7}
 
 
 def read(folder):

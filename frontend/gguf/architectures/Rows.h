@@ -133,8 +133,9 @@ GgufPeriod findPeriod(GgufConfig &config, llvm::ArrayRef<bool> holds,
 
 // One group of architectures each.
 extern const llvm::ArrayRef<GgufArchitecture> kDeepSeekArchitectures,
-    kExpertArchitectures, kGemmaArchitectures, kLlamaArchitectures,
-    kMambaArchitectures, kQwenArchitectures, kRecurrentArchitectures,
+    kExpertArchitectures, kGemmaArchitectures, kGptArchitectures,
+    kLlamaArchitectures, kMambaArchitectures, kPlamoArchitectures,
+    kQwenArchitectures, kQwenRwkvArchitectures, kRecurrentArchitectures,
     kRelativeArchitectures, kStateSpaceArchitectures;
 
 } // namespace effc::frontend
