@@ -324,10 +324,11 @@ static std::vector<uint8_t> undoTurn(const TensorEntry &entry,
   return made;
 }
 
-/// (NumberRule::LogOfNegated) as bytes of F32.
+/// (NumberRule::LogOfNegated, NumberRule::Log) as bytes of F32.
 static llvm::Expected<std::vector<uint8_t>>
-logOfNegated(const CheckpointTensor &tensor, llvm::ArrayRef<uint8_t> bytes) {
+logarithmsOf(const CheckpointTensor &tensor, llvm::ArrayRef<uint8_t> bytes) {
   const TensorEntry &entry = *tensor.entry;
+  bool isNegated = entry.numbers == NumberRule::LogOfNegated;
   auto fail = [&](const llvm::Twine &found) {
     return refuse(tensor.file->getFile().getName() + ": expects tensor " +
                   quote(entry.name) + found);
@@ -336,10 +337,12 @@ logOfNegated(const CheckpointTensor &tensor, llvm::ArrayRef<uint8_t> bytes) {
     return fail(" of F32, F16 or BF16, but got " + entry.type.getName());
   std::vector<uint8_t> made;
   for (double number : decode<double>(entry.type.getElement(), bytes)) {
-    if (!(number < 0) || std::isinf(number))
-      return fail(" to have finite numbers below 0, but got " +
+    double size = isNegated ? -number : number;
+    if (!(size > 0) || std::isinf(size))
+      return fail(llvm::Twine(" to have finite numbers ") +
+                  (isNegated ? "below" : "above") + " 0, but got " +
                   std::to_string(number));
-    auto bits = llvm::bit_cast<uint32_t>(float(std::log(-number)));
+    auto bits = llvm::bit_cast<uint32_t>(float(std::log(size)));
     for (int shift = 0; shift < 32; shift += 8)
       made.push_back(uint8_t(bits >> shift));
   }
@@ -367,8 +370,8 @@ llvm::Error Checkpoint::makeData(const CheckpointTensor &tensor,
     if (!bytes)
       return bytes.takeError();
     made = std::move(*bytes);
-  } else if (tensor.entry->numbers == NumberRule::LogOfNegated) {
-    auto numbers = logOfNegated(tensor, data.bytes);
+  } else if (tensor.entry->numbers != NumberRule::AsStored) {
+    auto numbers = logarithmsOf(tensor, data.bytes);
     if (!numbers)
       return numbers.takeError();
     made = std::move(*numbers);

@@ -23,7 +23,9 @@ enum class NumberRule {
   AsStored,
   /// log(-x) in f32, of numbers below 0: a file may have rates of decay where
   /// others have their logarithms.
-  LogOfNegated
+  LogOfNegated,
+  /// log(x) in f32, of numbers above 0.
+  Log
 };
 
 class TensorMaker;

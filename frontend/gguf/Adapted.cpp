@@ -177,6 +177,9 @@ private:
     case GgufRule::NegatedExponential:
       renamed.numbers = NumberRule::LogOfNegated;
       break;
+    case GgufRule::Exponential:
+      renamed.numbers = NumberRule::Log;
+      break;
     case GgufRule::Unflattened:
       renamed.shape = {elementsOf(entry)};
       break;

@@ -37,8 +37,9 @@ enum class GgufRule {
   /// Of each head, channels that turn together were put side by side: [K/2, 2]
   /// rows, which the family has as [2, K/2].
   Pairs,
-  /// Rates of decay were made of their logarithms: -exp(x).
+  /// Rates of decay were made of their logarithms: -exp(x), or exp(x).
   NegatedExponential,
+  Exponential,
   /// A vector was given more dimensions.
   Unflattened,
   /// Channels of heads were laid flat: [H K], which the family has as [H, K].

@@ -1,6 +1,7 @@
 """Writers for decoders with experts or latent attention, Gemma 4 and Ministral 3: conversion/deepseek.py, glm.py, lfm2.py,
 gemma.py, minimax.py, bailingmoe.py, mistral3.py, granite.py of llama.cpp."""
 import array
+import math
 import re
 import struct
 
@@ -176,6 +177,54 @@ class BailingMoe2(Writer):
                  expert_group_count=config["n_group"], expert_group_used_count=config["topk_group"],
                  expert_gating_func=SCORES[config["score_function"]],
                  nextn_predict_layers=config["num_nextn_predict_layers"])
+
+
+class BailingMoe3(BailingMoe2):
+    """Ling 3, by the library's names of keys. Rates of decay are exp of what is saved."""
+    arch = "bailingmoe3"
+    layer = BailingMoe2.layer | {
+        name.replace("self_attn", "attention"): given for name, given in LATENT.items()} | {
+        rf"attention\.{name}": given for name, given in {
+            "([qkv])_proj": r"attn_\1", "([qkv])_conv1d": r"ssm_conv1d_\1", "f_proj": "ssm_f_a", "g_proj": "g_proj",
+            "b_proj": "ssm_beta", "o_norm": "ssm_norm", "dt_bias": "ssm_dt.bias", "A_log": "ssm_a"}.items()}
+
+    def attends(self, layer):
+        kinds = self.config["layer_types"]
+        return layer >= len(kinds) or kinds[layer] == "full_attention"
+
+    def describe(self):
+        config, turned = self.config, self.config["qk_rope_head_dim"]
+        layers = config["num_hidden_layers"] + config["num_nextn_predict_layers"]
+        self.decoder()
+        self.rotary(turned)
+        self.set(block_count=layers, context_length=config["model_max_length"], vocab_size=config["vocab_size"],
+                 attention__head_count_kv=[int(self.attends(layer)) for layer in range(layers)],
+                 ssm__conv_kernel=config["short_conv_kernel_size"], kda__head_dim=config["linear_head_dim"],
+                 kda__safe_gate=config["kda_safe_gate"], kda__gate_lower_bound=config["kda_lower_bound"],
+                 attention__q_lora_rank=self.get("q_lora_rank"), attention__kv_lora_rank=config["kv_lora_rank"],
+                 attention__key_length=config["kv_lora_rank"] + turned,
+                 attention__key_length_mla=config["qk_nope_head_dim"] + turned,
+                 attention__value_length_mla=config["v_head_dim"], expert_count=config["num_experts"],
+                 expert_used_count=config["num_experts_per_token"],
+                 expert_feed_forward_length=config["moe_intermediate_size"],
+                 expert_shared_feed_forward_length=config["moe_intermediate_size"],
+                 expert_shared_count=config["num_shared_experts"], expert_gating_func=2,
+                 leading_dense_block_count=config["first_k_dense_replace"],
+                 expert_weights_scale=config["routed_scaling_factor"], expert_weights_norm=config["moe_renormalize"],
+                 expert_group_count=config["num_expert_group"], expert_group_used_count=config["topk_group"],
+                 nextn_predict_layers=config["num_nextn_predict_layers"] or None)
+
+    def changed(self, name, given, tensor):
+        if given.endswith("kv_b.weight"):
+            return keys_and_values(self.config, given, tensor)
+        if "conv1d" in name:
+            tensor = tensor.reshaped(1, tensor.shape[0], 1, tensor.shape[-1])
+        if name.endswith("A_log"):
+            tensor = tensor.map(math.exp).reshaped(len(tensor.numbers), 1)
+        if "g_proj" in given:
+            layer = int(given.split(".")[1])
+            given = given.replace("g_proj", "attn_gate" if self.attends(layer) else "ssm_g_a")
+        return [(given, tensor)]
 
 
 class Mistral3(Llama):

@@ -222,7 +222,7 @@ TEST_F(AdaptedGgufTest, Refusals) {
   std::string unknown =
       refusal(GgufBuilder().text("general.architecture", "clip"));
   EXPECT_EQ(unknown.find("m.gguf: architecture 'clip' is not supported; "
-                         "supported: arwkv7, bailingmoe2, bloom, "),
+                         "supported: arwkv7, bailingmoe2, bailingmoe3, "),
             0u)
       << unknown;
   EXPECT_EQ(
