@@ -3,20 +3,15 @@ gemma.py, minimax.py, bailingmoe.py, mistral3.py, granite.py of llama.cpp."""
 import array
 import math
 import re
-import struct
 
 from gguf_decoders import Gemma2, Granite, Lfm2, Llama
 from gguf_file import Tensor
 from gguf_state_space import GraniteHybrid
-from gguf_writer import LATENT, LAYER, NUMBERED, Writer, keys_and_values
+from gguf_writer import LATENT, LAYER, NUMBERED, Writer, f32, keys_and_values
 
 EXPERTS = {rf"mlp\.experts\.\d+\.{part}_proj": f"ffn_{part}_exps" for part in ("gate", "up", "down")} | {
     r"mlp\.shared_experts\.(gate|up|down)_proj": r"ffn_\1_shexp", r"mlp\.gate": "ffn_gate_inp"}
 SCORES = {"softmax": 1, "sigmoid": 2}
-
-
-def f32(number):
-    return struct.unpack("<f", struct.pack("<f", number))[0]
 
 
 class DeepSeek(Writer):

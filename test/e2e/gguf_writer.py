@@ -24,6 +24,10 @@ LATENT = {r"self_attn\.q_a_layernorm": "attn_q_a_norm", r"self_attn\.q_([ab])_pr
           r"self_attn\.kv_b_proj": "attn_kv_b"}
 
 
+def f32(number):
+    return array.array("f", [number])[0]
+
+
 def keys_and_values(config, given, tensor):
     """What makes both of a compressed row, apart: each head's matrix for keys turned, and that for values."""
     heads, keys, values = (config[key] for key in ("num_attention_heads", "qk_nope_head_dim", "v_head_dim"))
@@ -103,11 +107,11 @@ class Writer:
             self.special["rope_freqs.weight"] = self.llama3(rope)
 
     def scales(self):
-        """Factors of Granite."""
-        self.set(attention__scale=float(self.get("attention_multiplier", 1)),
-                 embedding_scale=float(self.get("embedding_multiplier", 1)),
-                 residual_scale=float(self.get("residual_multiplier", 1)),
-                 logit_scale=float(self.get("logits_scaling", 1)))
+        """Factors of Granite, which f32 holds."""
+        for key, given in (("attention_multiplier", "attention__scale"), ("embedding_multiplier", "embedding_scale"),
+                           ("residual_multiplier", "residual_scale"), ("logits_scaling", "logit_scale")):
+            self.config[key] = f32(self.get(key, 1))
+            self.set(**{given: self.config[key]})
 
     def llama3(self, rope):
         """The divisor of each pair's frequency."""

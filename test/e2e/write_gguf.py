@@ -11,6 +11,7 @@ the recorded one in what the format cannot say, so that effc's two readings can 
 import argparse
 import json
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True  # beside the sources
@@ -47,7 +48,7 @@ def read(folder):
     if "text_config" not in config:
         return config["model_type"], config, tensors
     tensors = {name.replace("language_model.", ""): tensor for name, tensor in tensors.items()
-               if not name.startswith(("model.vision_tower.", "model.embed_vision."))}
+               if not re.match(r"(model\.)?(vision_tower|embed_vision|multi_modal_projector)\.", name)}
     return config["model_type"], config["text_config"], tensors
 
 

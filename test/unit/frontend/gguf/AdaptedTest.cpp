@@ -1,8 +1,4 @@
-#include "frontend/gguf/Adapted.h"
-
-#include "test/unit/frontend/Outcome.h"
-#include "test/unit/frontend/TemporaryDirectory.h"
-#include "test/unit/frontend/gguf/GgufImage.h"
+#include "test/unit/frontend/gguf/AdaptedFile.h"
 
 using namespace effc::frontend;
 using namespace effc::test;
@@ -10,25 +6,8 @@ using Type = GgufValueType;
 
 namespace {
 
-class AdaptedGgufTest : public testing::Test {
+class AdaptedGgufTest : public AdaptedFile {
 protected:
-  llvm::Expected<AdaptedGguf> adapt(const GgufBuilder &builder,
-                                    std::vector<std::string> allowed = {}) {
-    auto model = GgufModel::open(directory.write("m.gguf", builder.build()));
-    if (!model)
-      return model.takeError();
-    return adaptGguf(std::move(*model), allowed);
-  }
-  std::string refusal(const GgufBuilder &builder,
-                      std::vector<std::string> allowed = {}) {
-    return outcome(adapt(builder, std::move(allowed)));
-  }
-  static std::vector<float> numbers(size_t count) {
-    std::vector<float> list(count);
-    for (size_t i = 0; i < count; ++i)
-      list[i] = float(i);
-    return list;
-  }
   /// Keys and the table of a model with 2 layers, 3 heads of 4 channels.
   static GgufBuilder llama() {
     return GgufBuilder()
@@ -42,17 +21,6 @@ protected:
         .real("llama.attention.layer_norm_rms_epsilon", 0.5)
         .floats("token_embd.weight", {12, 5}, numbers(60));
   }
-  static std::vector<float> floatsOf(const AdaptedGguf &adapted,
-                                     llvm::StringRef tensor) {
-    TensorData data = llvm::cantFail(adapted.checkpoint->getData(tensor));
-    return decode<float>(data.type.getElement(), data.bytes);
-  }
-  static std::string field(const AdaptedGguf &adapted, llvm::StringRef name) {
-    const JsonValue *value = adapted.config.getObject()->find(name);
-    return value ? value->describe() : "none";
-  }
-
-  TemporaryDirectory directory;
 };
 
 } // namespace
@@ -187,6 +155,30 @@ TEST_F(AdaptedGgufTest, RatesBecomeLogarithms) {
             "m.gguf: expects tensor 'blk.0.ssm_a' to have finite numbers below "
             "0, but "
             "got 0.000000");
+}
+
+// exp(x) of 0 and 1.
+TEST_F(AdaptedGgufTest, RatesAboveZeroBecomeLogarithms) {
+  GgufBuilder builder = GgufBuilder()
+                            .text("general.architecture", "bailingmoe3")
+                            .number("bailingmoe3.block_count", 1)
+                            .number("bailingmoe3.embedding_length", 3)
+                            .number("bailingmoe3.attention.key_length_mla", 4)
+                            .number("bailingmoe3.rope.dimension_count", 2)
+                            .floats("token_embd.weight", {3, 5}, numbers(15));
+  constexpr llvm::StringLiteral kName = "model.layers.0.attention.A_log";
+  AdaptedGguf adapted = llvm::cantFail(adapt(
+      GgufBuilder(builder).floats("blk.0.ssm_a", {1, 2}, {1, 2.7182817f})));
+  std::vector<float> logs = floatsOf(adapted, kName);
+  ASSERT_EQ(logs.size(), 2u);
+  EXPECT_EQ(logs[0], 0);
+  EXPECT_NEAR(logs[1], 1, 1e-7);
+  adapted = llvm::cantFail(
+      adapt(GgufBuilder(builder).floats("blk.0.ssm_a", {1, 2}, {1, -2})));
+  EXPECT_EQ(
+      outcome(adapted.say(adapted.checkpoint->getData(kName).takeError())),
+      "m.gguf: expects tensor 'blk.0.ssm_a' to have finite numbers above "
+      "0, but got -2.000000");
 }
 
 TEST_F(AdaptedGgufTest, LayersThatPredictFurtherTokensAreLeftAside) {

@@ -1,0 +1,165 @@
+// What functions of architectures write that no row says.
+#include "test/unit/frontend/gguf/AdaptedFile.h"
+
+using namespace effc::frontend;
+using namespace effc::test;
+using Type = GgufValueType;
+
+namespace {
+
+class GgufArchitecturesTest : public AdaptedFile {};
+
+} // namespace
+
+// What balances experts tells V3 where no key does; keys of a compressed row and
+// values apart tell newer files.
+TEST_F(GgufArchitecturesTest, KindsOfDeepSeek) {
+  auto deepseek = [&](uint32_t turned, uint32_t experts, bool isOld = false) {
+    GgufBuilder builder;
+    builder.text("general.architecture", "deepseek2")
+        .number("deepseek2.block_count", 1)
+        .number("deepseek2.embedding_length", 6)
+        .number("deepseek2.attention.head_count", 2)
+        .number("deepseek2.attention.key_length", isOld ? 5 : 9)
+        .number("deepseek2.attention.value_length", isOld ? 3 : 7)
+        .number("deepseek2.rope.dimension_count", turned)
+        .number("deepseek2.expert_count", experts)
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+    if (!isOld)
+      builder.number("deepseek2.attention.key_length_mla", 5)
+          .number("deepseek2.attention.value_length_mla", 3);
+    return builder;
+  };
+  auto fields = [&](const GgufBuilder &builder) {
+    AdaptedGguf adapted = llvm::cantFail(adapt(builder));
+    std::string text;
+    for (const char *name : {"model_type", "topk_method", "n_group",
+                             "topk_group", "qk_nope_head_dim", "v_head_dim"})
+      text += field(adapted, name) + " ";
+    return text;
+  };
+  EXPECT_EQ(fields(deepseek(2, 4)),
+            "\"deepseek_v2\" \"greedy\" none none 3 3 ");
+  EXPECT_EQ(fields(deepseek(2, 4, /*isOld=*/true)),
+            "\"deepseek_v2\" \"greedy\" none none 3 3 ");
+  EXPECT_EQ(fields(deepseek(2, 4)
+                       .number("deepseek2.expert_gating_func", 1)
+                       .number("deepseek2.expert_group_count", 4)
+                       .number("deepseek2.expert_group_used_count", 2)),
+            "\"deepseek_v2\" \"group_limited_greedy\" 4 2 3 3 ");
+  EXPECT_EQ(fields(deepseek(2, 4).number("deepseek2.expert_gating_func", 2)),
+            "\"deepseek_v3\" none 1 1 3 3 ");
+  GgufBuilder balanced =
+      deepseek(2, 4).floats("blk.0.exp_probs_b.bias", {4}, {1, 2, 3, 4});
+  EXPECT_EQ(fields(balanced), "\"deepseek_v3\" none 1 1 3 3 ");
+  AdaptedGguf adapted = llvm::cantFail(
+      adapt(balanced.text("deepseek2.rope.scaling.type", "yarn")
+                .real("deepseek2.rope.scaling.factor", 4)
+                .real("deepseek2.rope.scaling.yarn_log_multiplier", 0.125)
+                .floats("blk.0.attn_kv_b.weight", {1}, {1})
+                .floats("blk.0.attn_k_b.weight", {1}, {1})));
+  const JsonObject *scaling =
+      adapted.config.getObject()->find("rope_scaling")->getObject();
+  for (const char *name : {"mscale", "mscale_all_dim"})
+    EXPECT_EQ(scaling->find(name)->describe(), "1.25");
+  EXPECT_EQ(adapted.remarks,
+            (std::vector<std::string>{
+                "tensor 'blk.0.attn_kv_b.weight' is left aside: the model has "
+                "no use of it"}));
+  EXPECT_EQ(refusal(deepseek(2, 0)),
+            "m.gguf: expects 'deepseek2.expert_count' to be 1 or more: a model "
+            "of this architecture without experts is not read");
+  EXPECT_EQ(refusal(deepseek(5, 4)),
+            "m.gguf: expects 'deepseek2.rope.dimension_count' below "
+            "'deepseek2.attention.key_length_mla' 5, but got 5");
+  EXPECT_EQ(
+      refusal(deepseek(2, 4).number("deepseek2.expert_gating_func", 3)),
+      "m.gguf: expects 'deepseek2.expert_gating_func' to be 1 (softmax) or 2 "
+      "(sigmoid), but got 3");
+}
+
+// Factors are those of NVFP4, but where an architecture has its own.
+TEST_F(GgufArchitecturesTest, FactorsOfGemma4) {
+  auto gemma = [&] {
+    return GgufBuilder()
+        .text("general.architecture", "gemma4")
+        .number("gemma4.block_count", 1)
+        .number("gemma4.embedding_length", 6)
+        .number("gemma4.embedding_length_per_layer_input", 0)
+        .number("gemma4.attention.key_length", 4)
+        .number("gemma4.attention.key_length_swa", 2)
+        .number("gemma4.attention.sliding_window", 8)
+        .array<uint8_t>("gemma4.attention.sliding_window_pattern", Type::Bool,
+                        {0})
+        .floats("rope_freqs.weight", {2}, {1, 1e30f})
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+  };
+  AdaptedGguf adapted = llvm::cantFail(
+      adapt(gemma()
+                .floats("blk.0.ffn_gate_inp.scale", {6}, numbers(6))
+                .floats("blk.0.ffn_down_exps.scale", {2}, {3, 4})));
+  EXPECT_TRUE(adapted.checkpoint->has("model.layers.0.router.scale"));
+  EXPECT_EQ(floatsOf(adapted, "model.layers.0.router.per_expert_scale"),
+            (std::vector<float>{3, 4}));
+  EXPECT_EQ(field(adapted, "attention_k_eq_v"), "true");
+  EXPECT_FALSE(adapted.form.wholeNorms);
+  EXPECT_EQ(refusal(gemma().floats("blk.0.ffn_up.scale", {1}, {1})),
+            "m.gguf: tensor 'blk.0.ffn_up.scale' is a factor of NVFP4 weights, "
+            "which are not read");
+}
+
+// Queries that grow make it Ministral 3.
+TEST_F(GgufArchitecturesTest, GrowingQueriesOfMinistral) {
+  auto mistral = [&] {
+    return GgufBuilder()
+        .text("general.architecture", "mistral3")
+        .number("mistral3.block_count", 1)
+        .number("mistral3.embedding_length", 6)
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+  };
+  EXPECT_EQ(field(llvm::cantFail(adapt(mistral())), "model_type"),
+            "\"mistral\"");
+  GgufBuilder growing =
+      mistral().real("mistral3.attention.temperature_scale", 0.5);
+  EXPECT_EQ(refusal(growing),
+            "m.gguf: expects 'mistral3.rope.scaling.type' to be \"yarn\" "
+            "beside 'mistral3.attention.temperature_scale', but got none");
+  AdaptedGguf adapted = llvm::cantFail(
+      adapt(growing.text("mistral3.rope.scaling.type", "yarn")
+                .real("mistral3.rope.scaling.factor", 4)
+                .real("mistral3.rope.scaling.yarn_log_multiplier", 0.25)));
+  EXPECT_EQ(field(adapted, "model_type"), "\"ministral3\"");
+  const JsonObject *scaling =
+      adapted.config.getObject()->find("rope_scaling")->getObject();
+  EXPECT_EQ(scaling->find("mscale")->describe(), "1.0");
+  EXPECT_EQ(scaling->find("mscale_all_dim")->describe(), "0.25");
+  EXPECT_EQ(scaling->find("llama_4_scaling_beta")->describe(), "0.5");
+}
+
+// The middle layer of each so many attends, or of few the last.
+TEST_F(GgufArchitecturesTest, StepsOfPlamo2) {
+  auto step = [&](std::vector<int32_t> heads) {
+    auto layers = uint32_t(heads.size());
+    return adapt(GgufBuilder()
+                     .text("general.architecture", "plamo2")
+                     .number("plamo2.block_count", layers)
+                     .number("plamo2.embedding_length", 6)
+                     .number("plamo2.attention.key_length", 4)
+                     .array("plamo2.attention.head_count", Type::I32, heads)
+                     .array("plamo2.attention.head_count_kv", Type::I32, heads)
+                     .number("plamo2.ssm.inner_size", 8)
+                     .number("plamo2.ssm.time_step_rank", 2)
+                     .floats("token_embd.weight", {6, 5}, numbers(30)));
+  };
+  auto fieldOf = [&](std::vector<int32_t> heads, const char *name) {
+    return field(llvm::cantFail(step(std::move(heads))), name);
+  };
+  EXPECT_EQ(fieldOf({0, 2, 0, 2}, "mamba_step"), "2");
+  EXPECT_EQ(fieldOf({0, 0, 2, 0, 0, 0, 2}, "mamba_step"), "4");
+  EXPECT_EQ(fieldOf({0, 0, 2}, "mamba_step"), "4");
+  EXPECT_EQ(fieldOf({0, 0, 2, 0}, "hidden_size_per_head"), "4");
+  EXPECT_EQ(fieldOf({2, 2}, "mamba_enabled"), "false");
+  EXPECT_EQ(outcome(step({2, 0, 0})),
+            "m.gguf: expects 'plamo2.attention.head_count_kv' to have keys in "
+            "the middle layer of each so many, as the model has them");
+}
