@@ -48,7 +48,9 @@ static Value emitSoftmax(ModelBuilder &model, const DecoderConfig &decoder,
                          int64_t layer, const std::string &name,
                          const std::string &source, Value x) {
   AttentionNames names{name + "attention", source};
-  names.fused = kQueryKeyValue;
+  // Files of GGUF may have the three apart.
+  if (!model.hasTensor(source + names.query.str() + ".weight"))
+    names.fused = kQueryKeyValue;
   names.queryNorm = kQueryNorm;
   names.keyNorm = kKeyNorm;
   names.output = kOutput;

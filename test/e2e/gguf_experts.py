@@ -1,5 +1,5 @@
-"""Writers for decoders with experts or latent attention, Gemma 4 and Ministral 3: conversion/deepseek.py, glm.py, lfm2.py,
-gemma.py, minimax.py, bailingmoe.py, mistral3.py, granite.py of llama.cpp."""
+"""Writers for decoders with experts or latent attention, Gemma 4 and Ministral 3: conversion/deepseek.py, glm.py,
+lfm2.py, gemma.py, minimax.py, bailingmoe.py, bailingmoe3.py, mistral3.py, granite.py of llama.cpp."""
 import array
 import math
 import re
@@ -48,7 +48,8 @@ class DeepSeek(Writer):
                  expert_used_count=config["num_experts_per_tok"], expert_shared_count=config["n_shared_experts"],
                  expert_weights_scale=float(config["routed_scaling_factor"]),
                  expert_weights_norm=config["norm_topk_prob"] or None, expert_group_count=self.get("n_group"),
-                 expert_group_used_count=self.get("topk_group"), expert_gating_func=SCORES.get(self.get("scoring_func")))
+                 expert_group_used_count=self.get("topk_group"),
+                 expert_gating_func=SCORES.get(self.get("scoring_func")))
         if not self.old:
             self.set(attention__head_count_kv=1, attention__key_length=config["kv_lora_rank"] + turned,
                      attention__value_length=config["kv_lora_rank"], attention__key_length_mla=keys + turned,
@@ -110,7 +111,8 @@ class Gemma4(Gemma2):
         config, layers = self.config, self.config["num_hidden_layers"]
         self.decoder()
         slides = [kind == "sliding_attention" for kind in config["layer_types"]]
-        width, local, heads = self.whole("head_dim", "global_head_dim"), config["head_dim"], config["num_key_value_heads"]
+        width, local = self.whole("head_dim", "global_head_dim"), config["head_dim"]
+        heads = config["num_key_value_heads"]
         whole = self.whole("num_key_value_heads", "num_global_key_value_heads")
         rope, shared, units = config["rope_parameters"], config["num_kv_shared_layers"], config["intermediate_size"]
         self.set(attention__sliding_window=config["sliding_window"], attention__sliding_window_pattern=slides,
@@ -172,6 +174,34 @@ class BailingMoe2(Writer):
                  expert_group_count=config["n_group"], expert_group_used_count=config["topk_group"],
                  expert_gating_func=SCORES[config["score_function"]],
                  nextn_predict_layers=config["num_nextn_predict_layers"])
+
+
+class Glm4Moe(BailingMoe2):
+    """GLM-4.5, of Sarvam's checkpoint, which the public library makes of its class: rows of queries, keys and values
+    are in a tensor each."""
+    arch = "glm4moe"
+    layer = BailingMoe2.layer | {"post_attention_layernorm": "post_attention_norm"}
+
+    def describe(self):
+        config = self.config
+        self.decoder()
+        self.rotary()
+        self.set(leading_dense_block_count=config["first_k_dense_replace"], expert_count=config["n_routed_experts"],
+                 expert_used_count=config["num_experts_per_tok"], expert_shared_count=config["n_shared_experts"],
+                 expert_feed_forward_length=config["moe_intermediate_size"], expert_gating_func=2,
+                 expert_weights_scale=config["routed_scaling_factor"], expert_weights_norm=config["norm_topk_prob"],
+                 expert_group_count=config["n_group"], expert_group_used_count=config["topk_group"],
+                 nextn_predict_layers=config["num_nextn_predict_layers"])
+
+    def changed(self, name, given, tensor):
+        if "query_key_value" not in name:
+            return [(given, tensor)]
+        width, first, made = self.head_width(), 0, []
+        for part, key in (("q", "num_attention_heads"), ("k", "num_key_value_heads"), ("v", "num_key_value_heads")):
+            rows = self.config[key] * width
+            made.append((given.replace("qkv", part), tensor.gather(range(first, first + rows))))
+            first += rows
+        return made
 
 
 class BailingMoe3(BailingMoe2):

@@ -17,8 +17,8 @@ import sys
 sys.dont_write_bytecode = True  # beside the sources
 from gguf_decoders import (Cohere2, Exaone4, Gemma2, Gemma3, GptOss, Granite, Lfm2, Llama, Mixtral, Olmo2, Phi3, Qwen2, Qwen2Moe,
                            Qwen3, Qwen3Moe, Qwen3Next, Qwen35, Qwen35Moe, SmolLm3)
-from gguf_experts import (BailingMoe2, BailingMoe3, DeepSeek, Gemma4, Glm4MoeLite, GraniteMoe, GraniteSwa, Lfm2Moe, MiniMaxM2,
-                          Mistral3)
+from gguf_experts import (BailingMoe2, BailingMoe3, DeepSeek, Gemma4, Glm4Moe, Glm4MoeLite, GraniteMoe, GraniteSwa,
+                          Lfm2Moe, MiniMaxM2, Mistral3)
 from gguf_file import read_safetensors, write_gguf, write_safetensors
 from gguf_gpt import Bloom, Gpt2, GptNeoX
 from gguf_qwen_rwkv import Arwkv7, Plamo2, QwenRwkv6
@@ -35,7 +35,7 @@ WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2,
            "granitemoehybrid": GraniteHybrid, "bamba": Bamba, "falcon_h1": FalconH1, "nemotron_h": NemotronH,
            "deepseek_v2": DeepSeek, "deepseek_v3": DeepSeek, "glm4_moe_lite": Glm4MoeLite, "lfm2_moe": Lfm2Moe,
            "gemma4_text": Gemma4, "gemma4": Gemma4, "minimax_m2": MiniMaxM2, "bailing_moe": BailingMoe2,
-           "bailing_hybrid": BailingMoe3,
+           "bailing_hybrid": BailingMoe3, "sarvam_moe": Glm4Moe,
            "ministral3": Mistral3, "mistral3": Mistral3, "granite_swa": GraniteSwa, "granitemoe": GraniteMoe,
            "gpt2": Gpt2, "gpt_neox": GptNeoX, "bloom": Bloom, "plamo2": Plamo2, "rwkv6qwen2": QwenRwkv6,
            "rwkv_hybrid": Arwkv7}

@@ -1,5 +1,5 @@
-// The class MiniMaxM2Model of conversion/minimax.py, and conversion/bailingmoe.py and
-// bailingmoe3.py of llama.cpp.
+// The classes MiniMaxM2Model of conversion/minimax.py and Glm4MoeModel of conversion/glm.py,
+// and conversion/bailingmoe.py and bailingmoe3.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 #include "frontend/checkpoint/Refusal.h"
@@ -105,6 +105,29 @@ static void describeBailingMoe2(GgufConfig &config) {
 }
 
 //===----------------------------------------------------------------------===//
+// GLM-4.5 to 4.7, of which the public library makes Sarvam
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kGlmKeys[] = {
+    // How the axes of a picture's positions share the pairs.
+    {"rope.dimension_sections", "", Kind::Known},
+};
+static constexpr GgufTensorRow kGlmTensors[] = {
+    {"blk.*.attn_q", "model.layers.*.attention.q_proj"},
+    {"blk.*.attn_k", "model.layers.*.attention.k_proj"},
+    {"blk.*.attn_v", "model.layers.*.attention.v_proj"},
+    {"blk.*.post_attention_norm", "model.layers.*.post_attention_layernorm"},
+};
+
+static void describeGlm4Moe(GgufConfig &config) {
+  describeTurnedHeads(config);
+  describeBailingExperts(config);
+  describeBias(config, "use_qk_norm", "attn_q_norm.weight");
+  describeBias(config, "use_qkv_bias", "attn_q.bias");
+  describeBias(config, "use_bias", "attn_output.bias");
+}
+
+//===----------------------------------------------------------------------===//
 // Ling 3: layers of Kimi's delta rule, and of latent attention with gates
 //===----------------------------------------------------------------------===//
 
@@ -182,16 +205,16 @@ static void describeBailingMoe3(GgufConfig &config) {
 
 //===----------------------------------------------------------------------===//
 
-static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfMiniMax[] = {kDecoderKeys,
-                                                                kMiniMaxKeys},
-                                            kKeysOfBailing[] = {kDecoderKeys,
-                                                                kBailingKeys},
-                                            kKeysOfBailing3[] = {kBailing3Keys,
-                                                                 kBailingKeys};
+static constexpr llvm::ArrayRef<GgufKeyRow>
+    kKeysOfMiniMax[] = {kDecoderKeys, kMiniMaxKeys},
+    kKeysOfBailing[] = {kDecoderKeys, kBailingKeys},
+    kKeysOfGlm[] = {kDecoderKeys, kBailingKeys, kGlmKeys},
+    kKeysOfBailing3[] = {kBailing3Keys, kBailingKeys};
 static constexpr llvm::ArrayRef<GgufTensorRow>
     kOfMiniMax[] = {kOuterTensors, kAttentionTensors, kTwoNorms,
                     kMiniMaxTensors},
     kOfBailing[] = {kBailingTensors, kMlpTensors, kTwoNorms},
+    kOfGlm[] = {kGlmTensors, kBailingTensors, kMlpTensors, kTwoNorms},
     kOfBailing3[] = {kBailing3Tensors, kBailingTensors, kMlpTensors, kTwoNorms};
 
 static constexpr GgufArchitecture kArchitectures[] = {
@@ -199,6 +222,7 @@ static constexpr GgufArchitecture kArchitectures[] = {
      describeBailingMoe2},
     {"bailingmoe3", "bailing_hybrid", kKeysOfBailing3, kOfBailing3,
      describeBailingMoe3},
+    {"glm4moe", "sarvam_moe", kKeysOfGlm, kOfGlm, describeGlm4Moe},
     {"minimax-m2", "minimax_m2", kKeysOfMiniMax, kOfMiniMax, describeMiniMaxM2},
 };
 const llvm::ArrayRef<GgufArchitecture> effc::frontend::kExpertArchitectures =
