@@ -19,7 +19,8 @@
   readmes       README.md maps every folder and has at most 80 lines; every folder has a README.md;
                 a page has at most 120 lines, but for REFERENCE_PAGES, begins with a title, and was not
                 formatted as a source; test/fuzz/README.md has every fuzz target;
-                frontend/published_models.md has the models that are recorded
+                frontend/published_models.md has the models that are recorded; figures that a page takes from
+                another place are those that stand there (tools/page_figures.py)
 
 Prints each breach as `path:line: reason` and exits with 1 if there are any.
 """
@@ -34,6 +35,7 @@ import tempfile
 
 import folder_circles
 import op_syntax
+import page_figures
 import published_models
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -367,6 +369,8 @@ def check_readmes(report):
             report.add("tools/check_tree.py", 1, f"REFERENCE_PAGES has {path}, which is no longer a long page")
     if (ROOT / published_models.PAGE).read_text() != published_models.page():
         report.add(published_models.PAGE, 1, "is not what is recorded: run tools/published_models.py")
+    for path, number, reason in page_figures.breaches():
+        report.add(path, number, reason)
     fuzzed = (ROOT / "test/fuzz/README.md").read_text()
     for path in tracked("test/fuzz/Fuzz*.cpp"):
         if f"| `{pathlib.Path(path).stem}` |" not in fuzzed:
