@@ -18,7 +18,7 @@
   goldens       what is recorded stays small: each case of a family, and all of it
   readmes       README.md maps every folder and has at most 80 lines; every folder has a README.md;
                 a page has at most 120 lines, but for REFERENCE_PAGES, begins with a title, and was not
-                formatted as a source; test/fuzz/README.md has every fuzz target;
+                formatted as a source; a table of files has all of the folder; test/fuzz/README.md has every fuzz target;
                 frontend/published_models.md has the models that are recorded; figures that a page takes from
                 another place are those that stand there (tools/page_figures.py)
 
@@ -81,6 +81,11 @@ REFERENCE_PAGES = {
     "test/gpu/nvidia-h200.md": "written by tools/gpu-check: tables of a run",
     "test/gpu/nvidia-h200-rest.md": "written by tools/gpu-check: tables of a run",
     "tools/bench/MEASUREMENTS.md": "tables of what was measured",
+}
+# Pages with a table of files that leave some of the folder's to another place.
+LISTED_ELSEWHERE = {
+    "frontend/families/README.md": "a family is named by the table of families",
+    "frontend/tokenizer/README.md": "the parts of a tokenizer.json have files of their names",
 }
 ROOT_FILES = ["CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "NOTICE", "README.md"]
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|DO NOT SUBMIT)\b")
@@ -354,6 +359,22 @@ def check_markup(report, path):
             report.add(path, number, "is written like a source that was formatted, not like a page")
 
 
+def check_file_tables(report):
+    """A page with a table of files names each file of its folder, or `Some*` of them, or the pass that a file has."""
+    for page in tracked("*README.md"):
+        text = (ROOT / page).read_text()
+        if page in LISTED_ELSEWHERE or not re.search(r"^\| (other )?(file|path|module) \|", text, re.MULTILINE):
+            continue
+        folder = str(pathlib.Path(page).parent)
+        stems = {pathlib.Path(path).stem for path in tracked(folder) if str(pathlib.Path(path).parent) == folder
+                 and not path.endswith((".md", ".txt")) and pathlib.Path(path).stem not in ("Passes", "__init__")}
+        for stem in sorted(stems):
+            dashed = re.sub(r"(?<!^)(?=[A-Z])", "-", stem).lower()
+            starts = re.findall(r"`(\w+)\*", text)
+            if not re.search(rf"\b{re.escape(stem)}\b|-{dashed}`", text) and not stem.startswith(tuple(starts)):
+                report.add(page, 1, f"its table of files lacks {stem}")
+
+
 def check_readmes(report):
     text = (ROOT / "README.md").read_text() if (ROOT / "README.md").exists() else ""
     for command in ("tools/demo", "tools/check"):
@@ -404,6 +425,7 @@ def main():
     check_environment(report)
     check_files(report)
     check_goldens(report)
+    check_file_tables(report)
     check_readmes(report)
     print("\n".join(report.breaches) or "the tree keeps its promises")
     return 1 if report.breaches else 0
