@@ -18,7 +18,7 @@
   goldens       what is recorded stays small: each case of a family, and all of it
   readmes       README.md maps every folder and has at most 80 lines; every folder has a README.md;
                 a page has at most 120 lines, but for REFERENCE_PAGES, begins with a title, and was not
-                formatted as a source; a table of files has all of the folder; test/fuzz/README.md has every fuzz target;
+                formatted as a source; a table of files or folders has all there are; test/fuzz/README.md has every fuzz target;
                 frontend/published_models.md has the models that are recorded; figures that a page takes from
                 another place are those that stand there (tools/page_figures.py)
 
@@ -84,6 +84,7 @@ REFERENCE_PAGES = {
 }
 # Pages with a table of files that leave some of the folder's to another place.
 LISTED_ELSEWHERE = {
+    "README.md": "the root's files are ROOT_FILES, its folders FOLDERS",
     "frontend/families/README.md": "a family is named by the table of families",
     "frontend/tokenizer/README.md": "the parts of a tokenizer.json have files of their names",
 }
@@ -360,12 +361,17 @@ def check_markup(report, path):
 
 
 def check_file_tables(report):
-    """A page with a table of files names each file of its folder, or `Some*` of them, or the pass that a file has."""
+    """A page with a table of files or folders names each of its own, or `Some*` of them, or the pass that a file has."""
     for page in tracked("*README.md"):
         text = (ROOT / page).read_text()
-        if page in LISTED_ELSEWHERE or not re.search(r"^\| (other )?(file|path|module) \|", text, re.MULTILINE):
+        if page in LISTED_ELSEWHERE or not re.search(r"^\| (other |folder or )?(file|path|module|folder) \|", text,
+                                                    re.MULTILINE):
             continue
         folder = str(pathlib.Path(page).parent)
+        below = [pathlib.Path(path).relative_to(folder).parts for path in tracked(folder)]
+        for name in sorted({parts[0] for parts in below if len(parts) > 1 and not parts[0].startswith(".")}):
+            if not re.search(rf"\b{re.escape(name)}\b", text):
+                report.add(page, 1, f"its table of files lacks {name}/")
         stems = {pathlib.Path(path).stem for path in tracked(folder) if str(pathlib.Path(path).parent) == folder
                  and not path.endswith((".md", ".txt")) and pathlib.Path(path).stem not in ("Passes", "__init__")}
         for stem in sorted(stems):
