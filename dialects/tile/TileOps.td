@@ -414,7 +414,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   }]>];
   let assemblyFormat = [{
     $acc `,` $a `,` $b (`transpose_a` $transpose_a^)? (`transpose_b` $transpose_b^)?
-    (`rounded` `to` $rounded_to^)? (`by` $unit^)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
+    (`rounded` `to` $rounded_to^)? (`by` `(` $unit^ `)`)? attr-dict `:` type($acc) `,` type($a) `,` type($b)
   }];
   let extraClassDeclaration = [{
     /// Whether A could be held as sums are, by threads that then have whole fragments

@@ -90,7 +90,7 @@ func.func @dot5_columns_elsewhere(%acc: !sums, %x: !rows, %w: !columns) {
 !columns = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 8192, stride = 64>>
 func.func @dot5_rows_as_they_are(%acc: !sums, %x: !rows, %w: !columns) {
   // expected-error @+1 {{expects operands that lie as #tile.wgmma takes them, but got}}
-  %y = tile.dot %acc, %x, %w by #tile.wgmma : !sums, !rows, !columns
+  %y = tile.dot %acc, %x, %w by(#tile.wgmma) : !sums, !rows, !columns
   return
 }
 
@@ -111,7 +111,7 @@ func.func @dot5_unit_not_named(%acc: !sums, %x: !rows, %w: !columns) {
 !rows = !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
 func.func @dot5_not_its_columns(%acc: !sums, %x: !rows) {
   // expected-error @+1 {{expects operands that lie as #tile.wgmma takes them, but got}}
-  %y = tile.dot %acc, %x, %x transpose_b by #tile.wgmma : !sums, !rows, !rows
+  %y = tile.dot %acc, %x, %x transpose_b by(#tile.wgmma) : !sums, !rows, !rows
   return
 }
 
@@ -119,7 +119,7 @@ func.func @dot5_not_its_columns(%acc: !sums, %x: !rows) {
 
 func.func @dot7(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x7xf32, operand>, %w: !tile.tile<7x12xf32, operand>) {
   // expected-error @+1 {{expects a unit at scheduled level alone, but got #tile.wgmma and '!tile.tile<7x12xf32, operand>'}}
-  %y = tile.dot %acc, %x, %w by #tile.wgmma : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
+  %y = tile.dot %acc, %x, %w by(#tile.wgmma) : !tile.tile<4x12xf32, accumulator>, !tile.tile<4x7xf32, operand>, !tile.tile<7x12xf32, operand>
   return
 }
 

@@ -24,7 +24,7 @@ func.func @dot(%acc: !tile.tile<4x12xf32, accumulator>, %x: !tile.tile<4x768xf32
 !columns = !tile.tile<48x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
 // CHECK-LABEL: func.func @named
 func.func @named(%acc: !sums, %x: !rows, %w: !columns) {
-  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_b rounded to bf16 by #tile.wgmma : <64x48xf32,
-  %y = tile.dot %acc, %x, %w transpose_b rounded to bf16 by #tile.wgmma : !sums, !rows, !columns
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} transpose_b rounded to bf16 by(#tile.wgmma) : <64x48xf32,
+  %y = tile.dot %acc, %x, %w transpose_b rounded to bf16 by(#tile.wgmma) : !sums, !rows, !columns
   return
 }

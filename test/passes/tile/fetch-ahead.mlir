@@ -94,7 +94,7 @@ tile.kernel @boxes(%item, %x: !tile.view<?x192xbf16, [192, 1]>, %w: !tile.view<7
   ^bb0(%a: !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, stride = 72>>,
        %b: !tile.tile<48x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, stride = 64>>,
        %acc: !tile.tile<64x48xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>):
-    %d = tile.dot %acc, %a, %b transpose_b by #tile.wgmma
+    %d = tile.dot %acc, %a, %b transpose_b by(#tile.wgmma)
         : !tile.tile<64x48xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
           !tile.tile<64x64xbf16, operand, #tile.shared<threads = 128, stride = 72>>,
           !tile.tile<48x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, stride = 64>>

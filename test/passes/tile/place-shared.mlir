@@ -82,7 +82,7 @@ tile.kernel @ring_of_boxes(%item, %x: !tile.view<?x16xf32, [16, 1]>, %w: !tile.v
       : !tile.tile<16x64xbf16, operand, #tile.shared<threads = 32, swizzled = true, stride = 64, slots = 3>>
         -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 32, swizzled = true, stride = 64>>
   tile.barrier
-  %d = tile.dot %zero, %b, %b transpose_a by #tile.wgmma
+  %d = tile.dot %zero, %b, %b transpose_a by(#tile.wgmma)
       : !tile.tile<64x64xf32, accumulator, #tile.mma<threads = 32, row_warps = 1>>,
         !tile.tile<16x64xbf16, operand, #tile.shared<threads = 32, swizzled = true, stride = 64>>,
         !tile.tile<16x64xbf16, operand, #tile.shared<threads = 32, swizzled = true, stride = 64>>

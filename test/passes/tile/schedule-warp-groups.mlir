@@ -23,7 +23,7 @@
 // CHECK: tile.await {{.*}} pending 1
 // CHECK: tile.await_box %{{.*}}[%[[TURN]]]
 // CHECK-NEXT: tile.barrier
-// CHECK: tile.dot {{.*}} by #tile.wgmma {{.*}} #tile.mma<threads = 128, row_warps = 4>
+// CHECK: tile.dot {{.*}} by(#tile.wgmma) {{.*}} #tile.mma<threads = 128, row_warps = 4>
 // CHECK-NEXT: scf.if
 // CHECK: tile.fetch_box %arg2
 // CHECK: tile.fetch %arg1

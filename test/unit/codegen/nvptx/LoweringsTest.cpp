@@ -123,7 +123,7 @@ TEST_F(LoweringsTest, AProductOfAWarpGroupIsStartedFencedAndAwaited) {
     %a = tile.splat %f0 : !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
     %b = tile.load %w[%c0, %c0] sizes [32, 64] : !tile.view<16x64xbf16, [64, 1]>
         -> !tile.tile<32x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
-    %d = tile.dot %acc, %a, %b transpose_b by #tile.wgmma : !tile.tile<64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
+    %d = tile.dot %acc, %a, %b transpose_b by(#tile.wgmma) : !tile.tile<64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
         !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
         !tile.tile<32x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
   )mlir");

@@ -160,11 +160,11 @@ TEST_F(ProductUnitsTest, ProductsSayWhoReadsATile) {
     %arrived = tile.await %ring[%c0] pending 0
         : (!tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64, slots = 2>>)
           -> !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
-    %d = tile.dot %acc, %a, %loaded transpose_b by #tile.wgmma
+    %d = tile.dot %acc, %a, %loaded transpose_b by(#tile.wgmma)
         : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
           !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
           !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
-    %e = tile.dot %d, %a, %arrived transpose_b by #tile.wgmma
+    %e = tile.dot %d, %a, %arrived transpose_b by(#tile.wgmma)
         : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>,
           !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
           !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 16384, stride = 64>>
