@@ -209,7 +209,7 @@ Check Engine::accepts(const Session &session, uint64_t count) const {
 
 Check Engine::addIntake(size_t index, Session *session,
                         std::span<const int32_t> tokens, effc_wanted_t wanted,
-                        float *out) {
+                        float *out, uint64_t later) {
   if (!session || session->engine.get() != this)
     return invalidArgument("session ", index, " is not one of this engine");
   if (lastSeen[session->slot] == callNumber)
@@ -226,7 +226,7 @@ Check Engine::addIntake(size_t index, Session *session,
       return invalidArgument("token ", i, " of sequence ", index, " is ",
                              tokens[i], ", but the vocabulary has ",
                              vocabulary);
-  if (Check error = requireContext(*session, tokens.size(), index))
+  if (Check error = requireContext(*session, tokens.size() + later, index))
     return error;
   if (wanted != EFFC_LOGITS_NONE && wanted != EFFC_LOGITS_LAST &&
       wanted != EFFC_LOGITS_ALL)
@@ -293,26 +293,12 @@ Check Engine::requireLogits() const {
   return {};
 }
 
-Check Engine::decodeBest(std::span<effc_session_t *const> sessions,
-                         std::span<const int32_t> tokens, int32_t *outTokens) {
-  if (Check error = requireLogits())
-    return error;
-  ++callNumber;
-  intakes.clear();
-  feeds.clear();
-  for (size_t i = 0; i < sessions.size(); ++i) {
-    if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1),
-                                EFFC_LOGITS_NONE, nullptr))
-      return error;
-    intakes.back().lastWanted = true;
-    intakes.back().token = outTokens + i;
-  }
-  return runAll(*decodePacker, artifact::CallResult::Choices);
-}
-
-Check Engine::decodeDraw(std::span<effc_session_t *const> sessions,
-                         std::span<effc_sampler_t *const> samplers,
-                         std::span<const int32_t> tokens, int32_t *outTokens) {
+/// Names the sequences of a call whose tokens are drawn: by `samplers`, or where there
+/// are none, the likeliest. The first of `steps` tokens of each is the next to run.
+Check Engine::addDraws(std::span<effc_session_t *const> sessions,
+                       std::span<effc_sampler_t *const> samplers,
+                       std::span<const int32_t> tokens, uint64_t steps,
+                       int32_t *outTokens) {
   if (Check error = requireLogits())
     return error;
   ++callNumber;
@@ -320,19 +306,34 @@ Check Engine::decodeDraw(std::span<effc_session_t *const> sessions,
   feeds.clear();
   uint32_t vocabulary = artifact->program().vocabulary_size();
   for (size_t i = 0; i < sessions.size(); ++i) {
-    if (!samplers[i])
+    effc_sampler_t *sampler = samplers.empty() ? nullptr : samplers[i];
+    if (!samplers.empty() && !sampler)
       return invalidArgument("sampler ", i, " is null");
-    if (uint32_t size = samplers[i]->sampler.vocabularySize();
+    if (uint32_t size =
+            sampler ? sampler->sampler.vocabularySize() : vocabulary;
         size != vocabulary)
       return invalidArgument("sampler ", i, " is for ", size,
                              " tokens, but the vocabulary has ", vocabulary);
     if (Check error = addIntake(i, sessions[i], tokens.subspan(i, 1),
-                                EFFC_LOGITS_NONE, nullptr))
+                                EFFC_LOGITS_NONE, nullptr, steps - 1))
       return error;
     intakes.back().lastWanted = true;
-    intakes.back().token = outTokens + i;
-    intakes.back().sampler = &samplers[i]->sampler;
+    intakes.back().token = outTokens + i * steps;
+    intakes.back().sampler = sampler ? &sampler->sampler : nullptr;
   }
+  return {};
+}
+
+Check Engine::decodeBest(std::span<effc_session_t *const> sessions,
+                         std::span<const int32_t> tokens, int32_t *outTokens) {
+  return decodeDraw(sessions, {}, tokens, outTokens);
+}
+
+Check Engine::decodeDraw(std::span<effc_session_t *const> sessions,
+                         std::span<effc_sampler_t *const> samplers,
+                         std::span<const int32_t> tokens, int32_t *outTokens) {
+  if (Check error = addDraws(sessions, samplers, tokens, 1, outTokens))
+    return error;
   return runAll(*decodePacker, artifact::CallResult::Choices);
 }
 

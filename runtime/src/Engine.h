@@ -124,6 +124,13 @@ public:
   Check decodeDraw(std::span<effc_session_t *const> sessions,
                    std::span<effc_sampler_t *const> samplers,
                    std::span<const int32_t> tokens, int32_t *outTokens);
+  /// Up to `steps` of the latter, or without samplers of the former, each of which
+  /// feeds what the one before drew: effc_engine_decode_steps().
+  Check decodeSteps(std::span<effc_session_t *const> sessions,
+                    std::span<effc_sampler_t *const> samplers,
+                    std::span<const int32_t> tokens, uint64_t steps,
+                    std::span<const int32_t> ends, int32_t *outTokens,
+                    size_t *outLengths);
 
 private:
   explicit Engine(std::shared_ptr<const Model> model)
@@ -140,9 +147,14 @@ private:
     Sampler *sampler = nullptr; // null: the likeliest token
   };
 
+  /// `later` more tokens are to follow, for which there has to be room, too.
   Check addIntake(size_t index, Session *session,
                   std::span<const int32_t> tokens, effc_wanted_t wanted,
-                  float *out);
+                  float *out, uint64_t later = 0);
+  Check addDraws(std::span<effc_session_t *const> sessions,
+                 std::span<effc_sampler_t *const> samplers,
+                 std::span<const int32_t> tokens, uint64_t steps,
+                 int32_t *outTokens);
   // What messages begin with is put together only for these: calls allocate
   // nothing.
   Check requireContext(const Session &session, uint64_t count,

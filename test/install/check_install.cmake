@@ -37,6 +37,7 @@ set(expected
   include/effc/scheduler.h
   include/effc/scheduler.hpp
   include/effc/state.h
+  include/effc/steps.h
   include/effc/stop.h
   include/effc/effc.hpp
   include/effc/version.h

@@ -588,6 +588,7 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 #include "sampler.h"    /* the next token from logits */
 #include "scheduler.h"  /* many requests on one engine */
 #include "state.h"      /* sequences as files */
+#include "steps.h"      /* several steps of decoding in one call */
 #include "stop.h"       /* texts that end a stream of text */
 #include "version.h"
 

@@ -295,6 +295,33 @@ public:
     return drawn;
   }
 
+  /// Up to `steps` such steps, or without samplers of the likeliest tokens; returns
+  /// what each session drew, up to a token of `ends` or -1.
+  std::vector<std::vector<int32_t>>
+  decodeSteps(const std::vector<effc_session_t *> &sessions,
+              const std::vector<effc_sampler_t *> &samplers,
+              const std::vector<int32_t> &tokens, size_t steps,
+              const std::vector<int32_t> &ends = {}) {
+    requireAsMany("tokens", tokens.size(), sessions.size());
+    if (!samplers.empty())
+      requireAsMany("samplers", samplers.size(), sessions.size());
+    effc_steps_options_t options = effc_steps_options_default();
+    options.end_tokens = ends.data();
+    options.end_count = ends.size();
+    std::vector<int32_t> drawn(sessions.size() * steps);
+    std::vector<size_t> lengths(sessions.size());
+    check(effc_engine_decode_steps(get(), sessions.data(),
+                                   samplers.empty() ? nullptr : samplers.data(),
+                                   tokens.data(), sessions.size(), steps,
+                                   &options, drawn.data(), lengths.data()));
+    std::vector<std::vector<int32_t>> rows;
+    for (size_t i = 0; i < sessions.size(); ++i) {
+      const int32_t *row = drawn.data() + i * steps;
+      rows.emplace_back(row, row + lengths[i]);
+    }
+    return rows;
+  }
+
   /// What the engine has done so far.
   effc_engine_counters_t counters() const {
     effc_engine_counters_t counters = {};

@@ -261,3 +261,42 @@ effc_status_t *effc_engine_decode_draw(effc_engine_t *engine,
                                       {tokens, count}, out_tokens);
   });
 }
+
+effc_steps_options_t effc_steps_options_default(void) {
+  return {sizeof(effc_steps_options_t), nullptr, 0};
+}
+
+effc_status_t *
+effc_engine_decode_steps(effc_engine_t *engine, effc_session_t *const *sessions,
+                         effc_sampler_t *const *samplers, const int32_t *tokens,
+                         size_t count, size_t steps,
+                         const effc_steps_options_t *options,
+                         int32_t *out_tokens, size_t *out_lengths) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"engine", engine}}))
+      return error;
+    if (steps == 0)
+      return invalidArgument("'steps' is 0, but at least 1 is expected");
+    for (const Argument &array :
+         {Argument{"sessions", sessions}, Argument{"tokens", tokens},
+          Argument{"out_tokens", out_tokens},
+          Argument{"out_lengths", out_lengths}})
+      if (Check error = requireArray(array, count))
+        return error;
+    auto given = readSized(options, effc_steps_options_default());
+    if (!given)
+      return given.error();
+    if (Check error =
+            requireArray({"end_tokens", given->end_tokens}, given->end_count))
+      return error;
+    std::span<const int32_t> ends(given->end_tokens, given->end_count);
+    uint32_t vocabulary = engine->engine->model().program().vocabulary_size();
+    for (size_t i = 0; i < ends.size(); ++i)
+      if (ends[i] < 0 || static_cast<uint32_t>(ends[i]) >= vocabulary)
+        return invalidArgument("end token ", i, " is ", ends[i],
+                               ", but the vocabulary has ", vocabulary);
+    return engine->engine->decodeSteps(
+        {sessions, count}, {samplers, samplers ? count : 0}, {tokens, count},
+        steps, ends, out_tokens, out_lengths);
+  });
+}

@@ -58,10 +58,14 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   Sampler unfiltered(options, model.vocabularySize());
   effc_sampler_t *drawing[] = {sampler.get(), unfiltered.get(),
                                unfiltered.get()};
+  int32_t next[3], several[3 * 7];
+  size_t lengths[3];
+  effc_steps_options_t steps = effc_steps_options_default();
+  steps.end_tokens = next;
+  steps.end_count = 2;
 
   long before = allocations;
   effc_status_t *status = effc_engine_prefill(engine.get(), prompts.data(), 3);
-  int32_t next[3];
   for (int step = 0; step < 5 && !status; ++step) {
     for (size_t i = 0; i < 3 && !status; ++i)
       status = effc_sampler_sample(sampler.get(), &logits[i * kToyVocabulary],
@@ -76,6 +80,12 @@ TEST(Allocation, FeedingAndSamplingAllocateNothing) {
   for (int step = 0; step < 2 && !status; ++step)
     status = effc_engine_decode_draw(engine.get(), handles.data(), drawing,
                                      next, 3, next);
+  for (effc_sampler_t *const *samplers :
+       {static_cast<effc_sampler_t *const *>(drawing),
+        static_cast<effc_sampler_t *const *>(nullptr)})
+    if (!status)
+      status = effc_engine_decode_steps(engine.get(), handles.data(), samplers,
+                                        next, 3, 7, &steps, several, lengths);
   long after = allocations;
   EXPECT_EQ(status, nullptr);
   EXPECT_EQ(after - before, 0);

@@ -343,6 +343,44 @@ TEST_F(NullArguments, GiveAStatus) {
        }},
       {"effc_engine_decode_draw", "'out_tokens'",
        [&] { return effc_engine_decode_draw(e, &s, &p, &token, 1, nullptr); }},
+      {"effc_engine_decode_steps", "'engine'",
+       [&] {
+         return effc_engine_decode_steps(nullptr, &s, &p, &token, 1, 1, nullptr,
+                                         &outToken, &size);
+       }},
+      {"effc_engine_decode_steps", "'sessions'",
+       [&] {
+         return effc_engine_decode_steps(e, nullptr, &p, &token, 1, 1, nullptr,
+                                         &outToken, &size);
+       }},
+      {"effc_engine_decode_steps", "sampler 0",
+       [&] {
+         effc_sampler_t *none = nullptr;
+         return effc_engine_decode_steps(e, &s, &none, &token, 1, 1, nullptr,
+                                         &outToken, &size);
+       }},
+      {"effc_engine_decode_steps", "'tokens'",
+       [&] {
+         return effc_engine_decode_steps(e, &s, &p, nullptr, 1, 1, nullptr,
+                                         &outToken, &size);
+       }},
+      {"effc_engine_decode_steps", "'out_tokens'",
+       [&] {
+         return effc_engine_decode_steps(e, &s, &p, &token, 1, 1, nullptr,
+                                         nullptr, &size);
+       }},
+      {"effc_engine_decode_steps", "'out_lengths'",
+       [&] {
+         return effc_engine_decode_steps(e, &s, &p, &token, 1, 1, nullptr,
+                                         &outToken, nullptr);
+       }},
+      {"effc_engine_decode_steps", "'end_tokens'",
+       [&] {
+         effc_steps_options_t ends = effc_steps_options_default();
+         ends.end_count = 1;
+         return effc_engine_decode_steps(e, &s, &p, &token, 1, 1, &ends,
+                                         &outToken, &size);
+       }},
       {"effc_sampler_create", "'out_sampler'",
        [&] { return effc_sampler_create(nullptr, kToyVocabulary, nullptr); }},
       {"effc_sampler_accept", "'sampler'",
@@ -462,8 +500,9 @@ TEST_F(NullArguments, GiveAStatus) {
   // The table has every function that returns a status.
   const std::regex declaration(
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
-  for (const char *name : {"effc.h", "checkpoint.h", "counters.h", "device.h",
-                           "sampler.h", "scheduler.h", "state.h", "stop.h"}) {
+  for (const char *name :
+       {"effc.h", "checkpoint.h", "counters.h", "device.h", "sampler.h",
+        "scheduler.h", "state.h", "steps.h", "stop.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;
