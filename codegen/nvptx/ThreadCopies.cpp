@@ -33,7 +33,7 @@ void lower(RingOp ring, ThreadState &t) {
   for (int64_t slot = 0; slot < layout.getSlots(); ++slot)
     cleared |= clearPadding(t, type.withLayout(layout.withSlots(1).withOffset(
                                    *layout.getOffset() + slot * bytes)));
-  if (cleared && isReadBesideThreads(ring.getResult()))
+  if (cleared && mayBeReadBesideThreads(ring.getResult()))
     fenceForUnits(t);
 }
 
@@ -42,7 +42,7 @@ void lower(AwaitOp await, ThreadState &t) {
   for (auto [ring, tile] :
        llvm::zip_equal(await.getRings(), await.getResults())) {
     auto type = cast<TileType>(ring.getType());
-    if (isReadBesideThreads(ring))
+    if (mayBeReadBesideThreads(ring))
       fenceForUnits(t);
     t.slotBytes[tile] = t.mul(t.lookup(await.getSlot()), sharedBytes(type));
   }

@@ -125,7 +125,7 @@ void storeShared(ThreadState &t, ArrayRef<Value> elements, const Held &held,
       });
   });
   clearPadding(t, to);
-  if (isReadBesideThreads(tile))
+  if (mayBeReadBesideThreads(tile))
     fenceForUnits(t);
 }
 

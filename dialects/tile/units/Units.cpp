@@ -19,19 +19,19 @@ static bool hasOwnRows(ProductUnit unit, TileType type) {
          own->swizzled == layout.getSwizzled();
 }
 
-bool effc::tile::isReadBesideThreads(Value tile) {
+bool effc::tile::mayBeReadBesideThreads(Value tile) {
   auto type = cast<TileType>(tile.getType());
-  return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
-    if (auto await = dyn_cast<AwaitOp>(use.getOwner()))
-      return isReadBesideThreads(await.getResult(use.getOperandNumber()));
-    if (auto await = dyn_cast<AwaitBoxOp>(use.getOwner()))
-      return isReadBesideThreads(await.getResult());
-    auto dot = dyn_cast<DotOp>(use.getOwner());
-    if (!dot || use.get() == dot.getAcc())
-      return false;
+  Operation *holder = tile.getParentRegion()->getParentOp();
+  auto kernel = dyn_cast<KernelOp>(holder);
+  if (!kernel)
+    kernel = holder->getParentOfType<KernelOp>();
+  auto result = kernel->walk([&](DotOp dot) {
     ProductUnit unit = productUnitOf(dot);
-    return unit.isAsynchronous() && hasOwnRows(unit, type);
+    return unit.isAsynchronous() && hasOwnRows(unit, type)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
   });
+  return result.wasInterrupted();
 }
 
 SmallVector<ProductUnit> effc::tile::usableUnits(TargetAttr target,

@@ -19,9 +19,11 @@ ProductUnit productUnitOf(DotOp dot);
 /// Has a product name its unit, as productUnitOf() reads it.
 void setProductUnit(DotOp dot, ProductUnit unit);
 
-/// Whether a unit that runs beside the threads reads a tile in shared memory, or what
-/// comes to a ring there, from rows of its own. Other rows it has threads load.
-bool isReadBesideThreads(mlir::Value tile);
+/// Whether a unit that runs beside the threads may read a tile in shared memory, or what
+/// comes to a ring there: the kernel has a product by a unit whose own rows these are.
+/// Which product reads a tile does not count, since tiles are handed on, by pipelines and
+/// loops, and a fence too few is a race. Of other rows threads load what a unit reads.
+bool mayBeReadBesideThreads(mlir::Value tile);
 
 /// A target's units, the preferred one first; `#tile.mma_sync` where there is
 /// no target, or it lists none. Where bits are to be stable, those that are.

@@ -144,9 +144,9 @@ TEST_F(ProductUnitsTest, ProductsNameThem) {
   EXPECT_EQ(productUnitOf(dot), getMmaSync(own));
 }
 
-// Columns in the group's own rows are read beside the threads, loaded or from a ring.
-// Those of a warp's product are not, nor what lies so and is read by nobody.
-TEST_F(ProductUnitsTest, ProductsSayWhoReadsATile) {
+// What lies in the group's own rows may be read beside the threads, loaded or from a ring,
+// whoever reads it; the rows of a warp's product may not.
+TEST_F(ProductUnitsTest, ProductsOfAKernelSayWhatIsReadBesideThreads) {
   test::KernelText text(128, R"mlir(
     %acc = tile.splat %f0 : !tile.tile<64x16xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
     %a = tile.splat %f0 : !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>
@@ -173,11 +173,11 @@ TEST_F(ProductUnitsTest, ProductsSayWhoReadsATile) {
           !tile.tile<64x64xf32, operand, #tile.mma<threads = 128, row_warps = 4>>,
           !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 2048, stride = 72>>
   )mlir");
-  EXPECT_TRUE(isReadBesideThreads(text.op<LoadOp>(0).getResult()));
-  EXPECT_FALSE(isReadBesideThreads(text.op<LoadOp>(1).getResult()));
-  EXPECT_FALSE(isReadBesideThreads(text.op<LoadOp>(2).getResult()));
-  EXPECT_TRUE(isReadBesideThreads(text.op<RingOp>().getResult()));
-  EXPECT_TRUE(isReadBesideThreads(text.op<AwaitOp>().getResult(0)));
+  EXPECT_TRUE(mayBeReadBesideThreads(text.op<LoadOp>(0).getResult()));
+  EXPECT_FALSE(mayBeReadBesideThreads(text.op<LoadOp>(1).getResult()));
+  EXPECT_TRUE(mayBeReadBesideThreads(text.op<LoadOp>(2).getResult()));
+  EXPECT_TRUE(mayBeReadBesideThreads(text.op<RingOp>().getResult()));
+  EXPECT_TRUE(mayBeReadBesideThreads(text.op<AwaitOp>().getResult(0)));
 }
 
 TEST_F(ProductUnitsTest, OfferTilesThatTheyCanForm) {
