@@ -10,7 +10,9 @@
 using namespace effc::frontend;
 
 std::string AdaptedGguf::say(llvm::StringRef message) const {
-  return sayInGgufNames(message, *architecture, fields, file);
+  return sayInGgufNames(
+      message, *architecture, fields,
+      [&](llvm::StringRef name) { return tensors.contains(name); }, file);
 }
 
 llvm::Error AdaptedGguf::say(llvm::Error error) const {
@@ -143,10 +145,11 @@ private:
     return part;
   }
 
+  bool isThere(llvm::StringRef name) { return config.getModel().find(name); }
+
   std::optional<GgufNameMatch> match(llvm::StringRef name) {
-    return matchGgufName(architecture, name, [&](llvm::StringRef other) {
-      return config.getModel().find(other);
-    });
+    return matchGgufName(architecture, name,
+                         [&](llvm::StringRef other) { return isThere(other); });
   }
 
   void add(const TensorEntry &entry) {
@@ -310,7 +313,9 @@ private:
   void put(TensorEntry entry) {
     if (!names.insert(entry.name).second)
       keys.report("two tensors are " +
-                  quote(givenNameOf(architecture, entry.name)) +
+                  quote(givenNameOf(
+                      architecture, entry.name,
+                      [&](llvm::StringRef name) { return isThere(name); })) +
                   " of the model");
     adapted.push_back(std::move(entry));
   }
@@ -342,10 +347,12 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
     remarks.push_back((seq::kWarningRemark + keys.getFile() + ": " +
                        quote(key) + " is not followed")
                           .str());
-  llvm::StringSet<> names;
+  llvm::StringSet<> names, given;
   std::vector<std::unique_ptr<TensorFile>> files;
   if (!keys.hasProblem())
     for (GgufShard &shard : model->getShards()) {
+      for (const TensorEntry &entry : shard.tensors.entries)
+        given.insert(entry.name);
       TableAdapter adapter(config, *architecture, names, remarks);
       TensorTable table{adapter.adapt(shard.tensors.entries),
                         shard.tensors.dataOffset};
@@ -362,6 +369,7 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
                      std::move(file),
                      std::move(described),
                      std::move(fields),
+                     std::move(given),
                      std::move(form),
                      std::move(keys),
                      Checkpoint::of(model->getDirectory(), std::move(files)),

@@ -21,6 +21,8 @@ struct AdaptedGguf {
   JsonValue config;
   /// The key or tensor of each field of the configuration.
   llvm::StringMap<std::string> fields;
+  /// The files' own names of tensors.
+  llvm::StringSet<> tensors;
   StoredForm form;
   /// All keys; those of the configuration have been asked for.
   GgufMetadata keys;

@@ -74,9 +74,10 @@ std::vector<std::string> GgufNameMatch::nameParts() const {
   return names;
 }
 
-std::optional<GgufNameMatch> effc::frontend::matchGgufName(
-    const GgufArchitecture &architecture, llvm::StringRef given,
-    llvm::function_ref<bool(llvm::StringRef name)> isThere) {
+std::optional<GgufNameMatch>
+effc::frontend::matchGgufName(const GgufArchitecture &architecture,
+                              llvm::StringRef given,
+                              GgufTensorIsThere isThere) {
   for (llvm::ArrayRef<GgufTensorRow> rows : architecture.tensors)
     for (const GgufTensorRow &row : rows)
       for (llvm::StringRef suffix : kSuffixes) {
@@ -91,7 +92,10 @@ std::optional<GgufNameMatch> effc::frontend::matchGgufName(
 
 GgufGivenName
 effc::frontend::findGivenName(const GgufArchitecture &architecture,
-                              llvm::StringRef name) {
+                              llvm::StringRef name, GgufTensorIsThere isThere) {
+  // What a layer has is called differently in files of one architecture, even in
+  // layers of one file.
+  GgufGivenName first;
   for (llvm::ArrayRef<GgufTensorRow> rows : architecture.tensors)
     for (const GgufTensorRow &row : rows)
       for (llvm::StringRef suffix : kSuffixes) {
@@ -104,19 +108,25 @@ effc::frontend::findGivenName(const GgufArchitecture &architecture,
         if (uint64_t expert; !llvm::StringRef(hash).getAsInteger(10, expert))
           given.expert = expert;
         given.hasOtherColumns = row.given == architecture.otherColumns;
-        return given;
+        if (isThere(given.name) &&
+            (row.beside.empty() || isThere(fill(row.beside, star, hash))))
+          return given;
+        if (first.name.empty())
+          first = std::move(given);
       }
-  return {};
+  return first;
 }
 
 std::string effc::frontend::givenNameOf(const GgufArchitecture &architecture,
-                                        llvm::StringRef name) {
-  return findGivenName(architecture, name).name;
+                                        llvm::StringRef name,
+                                        GgufTensorIsThere isThere) {
+  return findGivenName(architecture, name, isThere).name;
 }
 
 std::string effc::frontend::sayInGgufNames(
     llvm::StringRef message, const GgufArchitecture &architecture,
-    const llvm::StringMap<std::string> &fields, llvm::StringRef file) {
+    const llvm::StringMap<std::string> &fields, GgufTensorIsThere isThere,
+    llvm::StringRef file) {
   std::string text;
   // Names have no quotes in them.
   llvm::SmallVector<llvm::StringRef> parts;
@@ -127,7 +137,7 @@ std::string effc::frontend::sayInGgufNames(
     if (isQuoted) {
       if (auto at = fields.find(part); at != fields.end())
         said = at->second;
-      else if (std::string given = givenNameOf(architecture, part);
+      else if (std::string given = givenNameOf(architecture, part, isThere);
                !given.empty())
         said = given;
     }

@@ -19,13 +19,16 @@ struct GgufNameMatch {
   std::vector<std::string> nameParts() const;
 };
 
-/// The first row whose pattern a tensor's name fits; none where no does. `isThere`
-/// says of another name whether the file has a tensor of it.
-std::optional<GgufNameMatch>
-matchGgufName(const GgufArchitecture &architecture, llvm::StringRef given,
-              llvm::function_ref<bool(llvm::StringRef name)> isThere);
+/// Says of a name whether the file has a tensor of it.
+using GgufTensorIsThere = llvm::function_ref<bool(llvm::StringRef name)>;
 
-/// The file's name of what a family calls `name`, and what it is there.
+/// The first row whose pattern a tensor's name fits; none where no does.
+std::optional<GgufNameMatch> matchGgufName(const GgufArchitecture &architecture,
+                                           llvm::StringRef given,
+                                           GgufTensorIsThere isThere);
+
+/// The file's name of what a family calls `name`, and what it is there. Of several
+/// rows it is the first one's whose tensor is there, or else the first one's.
 struct GgufGivenName {
   std::string name; // empty: no row has it
   /// Which of several matrices in one tensor.
@@ -34,18 +37,18 @@ struct GgufGivenName {
   bool hasOtherColumns = false;
 };
 GgufGivenName findGivenName(const GgufArchitecture &architecture,
-                            llvm::StringRef name);
+                            llvm::StringRef name, GgufTensorIsThere isThere);
 
 /// The file's name of what the family calls `name`; empty where no row has it.
 std::string givenNameOf(const GgufArchitecture &architecture,
-                        llvm::StringRef name);
+                        llvm::StringRef name, GgufTensorIsThere isThere);
 
 /// A message in which quoted names of fields and of the family's tensors are
 /// replaced by what the file has, and 'config.json' by the file's name.
 std::string sayInGgufNames(llvm::StringRef message,
                            const GgufArchitecture &architecture,
                            const llvm::StringMap<std::string> &fields,
-                           llvm::StringRef file);
+                           GgufTensorIsThere isThere, llvm::StringRef file);
 
 } // namespace effc::frontend
 

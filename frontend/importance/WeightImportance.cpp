@@ -37,6 +37,8 @@ public:
   Found find(StringRef source) const;
 
 private:
+  Found entryOf(StringRef given) const;
+
   const ImportanceFile &file;
   bool isGguf;
   std::vector<const GgufArchitecture *> architectures;
@@ -58,18 +60,29 @@ static std::string joinedNameOf(StringRef given) {
   return "";
 }
 
+/// That of a tensor of the model's GGUF file.
+Found Search::entryOf(StringRef given) const {
+  for (const std::string &name : {given.str(), joinedNameOf(given)})
+    if (const auto *numbers = file.find(name))
+      return {numbers, name, {}};
+  return {};
+}
+
 Found Search::find(StringRef source) const {
   if (const auto *numbers = file.find(source))
     return {numbers, source.str(), {}};
   for (const GgufArchitecture *architecture : architectures) {
-    GgufGivenName given = findGivenName(*architecture, source);
+    GgufGivenName given =
+        findGivenName(*architecture, source,
+                      [&](StringRef name) { return entryOf(name).numbers; });
     if (given.name.empty())
       continue;
     if (!isGguf && given.hasOtherColumns)
       return {};
-    for (const std::string &name : {given.name, joinedNameOf(given.name)})
-      if (const auto *numbers = file.find(name))
-        return {numbers, name, given.expert};
+    if (Found found = entryOf(given.name); found.numbers) {
+      found.expert = given.expert;
+      return found;
+    }
   }
   return {};
 }

@@ -198,6 +198,23 @@ TEST_F(AdaptedGgufTest, LayersThatPredictFurtherTokensAreLeftAside) {
             "tokens ('llama.nextn_predict_layers')");
 }
 
+// Gates are called by the kind of their layer.
+TEST_F(AdaptedGgufTest, MessagesSayWhatTheFileHas) {
+  AdaptedGguf adapted = llvm::cantFail(
+      adapt(GgufBuilder()
+                .text("general.architecture", "bailingmoe3")
+                .number("bailingmoe3.block_count", 2)
+                .number("bailingmoe3.embedding_length", 3)
+                .number("bailingmoe3.attention.key_length_mla", 4)
+                .number("bailingmoe3.rope.dimension_count", 2)
+                .floats("token_embd.weight", {3, 5}, numbers(15))
+                .floats("blk.0.ssm_g_a.weight", {3, 2}, numbers(6))
+                .floats("blk.1.attn_gate.weight", {3, 2}, numbers(6))));
+  EXPECT_EQ(adapted.say("'model.layers.0.attention.g_proj.weight' is not "
+                        "'model.layers.1.attention.g_proj.weight'"),
+            "'blk.0.ssm_g_a.weight' is not 'blk.1.attn_gate.weight'");
+}
+
 TEST_F(AdaptedGgufTest, TensorsWithoutAPlaceKeepTheirNames) {
   AdaptedGguf adapted =
       llvm::cantFail(adapt(llama().floats("blk.0.attn_rot_embd", {1}, {1})));

@@ -15,6 +15,10 @@ constexpr GgufTensorRow kRows[] = {
     {"blk.*.out", "model.layers.*.linear_out", GgufRule::None,
      "blk.*.qkv.weight"},
     {"blk.*.out", "model.layers.*.softmax_out"},
+    {"blk.*.gate", "model.layers.*.g_proj"},
+    {"blk.*.gate_a", "model.layers.*.g_proj", GgufRule::None,
+     "blk.*.gate_b.weight"},
+    {"blk.*.gate_old", "model.layers.*.g_proj"},
 };
 constexpr llvm::ArrayRef<GgufTensorRow> kTables[] = {kRows};
 constexpr GgufArchitecture kArchitecture = {"toy", "toy_model", {}, kTables};
@@ -61,7 +65,8 @@ TEST(GgufNamesTest, HaveParts) {
 
 TEST(GgufNamesTest, LeadBack) {
   auto given = [](llvm::StringRef name) {
-    return givenNameOf(kArchitecture, name);
+    return givenNameOf(kArchitecture, name,
+                       [](llvm::StringRef) { return false; });
   };
   EXPECT_EQ(given("model.layers.12.q_proj.bias"), "blk.12.attn_q.bias");
   EXPECT_EQ(given("model.layers.7.experts.31.up.weight"),
@@ -71,16 +76,43 @@ TEST(GgufNamesTest, LeadBack) {
   EXPECT_EQ(given("hidden_size"), "");
 }
 
+// The same name of the family's stands for several of the file.
+TEST(GgufNamesTest, LeadBackToWhatIsThere) {
+  auto given = [](std::vector<llvm::StringRef> there) {
+    return givenNameOf(
+        kArchitecture, "model.layers.4.g_proj.weight",
+        [&](llvm::StringRef name) { return llvm::is_contained(there, name); });
+  };
+  EXPECT_EQ(given({}), "blk.4.gate.weight");
+  EXPECT_EQ(given({"blk.4.gate.weight"}), "blk.4.gate.weight");
+  EXPECT_EQ(given({"blk.4.gate_old.weight"}), "blk.4.gate_old.weight");
+  // Another layer's, or another tensor of the same.
+  EXPECT_EQ(given({"blk.5.gate_old.weight", "blk.4.gate_old.bias"}),
+            "blk.4.gate.weight");
+  // A row that holds beside another tensor alone.
+  EXPECT_EQ(given({"blk.4.gate_a.weight", "blk.4.gate_old.weight"}),
+            "blk.4.gate_old.weight");
+  EXPECT_EQ(given({"blk.4.gate_a.weight", "blk.4.gate_b.weight",
+                   "blk.4.gate_old.weight"}),
+            "blk.4.gate_a.weight");
+}
+
 TEST(GgufNamesTest, AreSaidInMessages) {
   llvm::StringMap<std::string> fields;
   fields["hidden_size"] = "toy.embedding_length";
   auto say = [&](llvm::StringRef message) {
-    return sayInGgufNames(message, kArchitecture, fields, "m.gguf");
+    return sayInGgufNames(
+        message, kArchitecture, fields,
+        [](llvm::StringRef name) { return name == "blk.2.gate_old.weight"; },
+        "m.gguf");
   };
   EXPECT_EQ(say("config.json: expects 'hidden_size' to be 3, not "
                 "'model.layers.1.q_proj.weight'"),
             "m.gguf: expects 'toy.embedding_length' to be 3, not "
             "'blk.1.attn_q.weight'");
+  EXPECT_EQ(say("lacks tensor 'model.layers.1.g_proj.weight'; it has "
+                "'model.layers.2.g_proj.weight'"),
+            "lacks tensor 'blk.1.gate.weight'; it has 'blk.2.gate_old.weight'");
   // Other names and an open quote stay as they are.
   EXPECT_EQ(say("'a' and 'hidden_size"), "'a' and 'hidden_size");
   EXPECT_EQ(say("hidden_size"), "hidden_size");

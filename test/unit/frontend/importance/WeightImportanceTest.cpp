@@ -109,6 +109,39 @@ TEST_F(WeightImportanceTest, OfExpertsIsThatOfEach) {
   EXPECT_EQ(of("together"), numbers);
 }
 
+// What every token passes is called so beside experts alone, and gates by the kind
+// of their layer.
+TEST_F(WeightImportanceTest, IsFoundByWhicheverNameTheFileHas) {
+  for (const char *part : {"", "_shexp"}) {
+    weights.clear();
+    file = GgufBuilder();
+    weight("up", "source(\"model.layers.3.shared_mlp.up_proj.weight\")",
+           "4x32");
+    weight("down", "source(\"model.layers.3.shared_mlp.output_linear.weight\")",
+           "4x64");
+    entry(std::string("blk.3.ffn_up") + part + ".weight", 32, 2);
+    entry(std::string("blk.3.ffn_down") + part + ".weight", 64, 3);
+    ASSERT_EQ(find("granitemoehybrid", /*isGguf=*/true), "");
+    EXPECT_EQ(of("up"), all(32, 2)) << part;
+    EXPECT_EQ(of("down"), all(64, 3)) << part;
+  }
+  weights.clear();
+  file = GgufBuilder();
+  weight("delta", "source(\"model.layers.0.attention.g_proj.weight\")", "4x32");
+  weight("latent", "source(\"model.layers.1.attention.g_proj.weight\")",
+         "4x32");
+  weight("none", "source(\"model.layers.2.attention.g_proj.weight\")", "4x32");
+  entry("blk.0.ssm_g_a.weight", 32, 4);
+  entry("blk.1.attn_gate.weight", 32, 5);
+  ASSERT_EQ(find("bailing_hybrid"), "");
+  EXPECT_EQ(of("delta"), all(32, 4));
+  EXPECT_EQ(of("latent"), all(32, 5));
+  EXPECT_EQ(remarks,
+            Remarks({"importance of 2 matrices is that of 'texts.gguf'",
+                     "fallback: matrix 'none' is rounded without importance, "
+                     "since 'texts.gguf' has none of it"}));
+}
+
 TEST_F(WeightImportanceTest, IsMissedByName) {
   weight("q", "source(\"model.layers.0.self_attn.q_proj.weight\")", "4x32");
   weight("k", "source(\"model.layers.0.self_attn.k_proj.weight\")", "4x32");
