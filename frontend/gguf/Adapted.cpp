@@ -341,7 +341,7 @@ effc::frontend::adaptGguf(std::unique_ptr<GgufModel> model,
   checkBlocks(keys);
   GgufConfig config(*model, *architecture);
   config.describe();
-  std::vector<std::string> remarks;
+  std::vector<std::string> remarks = config.getRemarks().vec();
   checkAllAsked(keys, architecture->name, allowed, remarks);
   for (llvm::StringRef key : keys.getUnread("general.sampling."))
     remarks.push_back((seq::kWarningRemark + keys.getFile() + ": " +

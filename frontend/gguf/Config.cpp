@@ -27,6 +27,13 @@ void GgufConfig::set(llvm::StringRef field, JsonValue value,
   members.push_back({field.str(), std::move(value)});
 }
 
+void GgufConfig::assume(llvm::StringRef field, JsonValue value,
+                        llvm::StringRef key) {
+  remarks.push_back(getKeys().getFile() + ": no key says " + quote(field) +
+                    " of config.json: it is taken to be " + value.describe());
+  set(field, std::move(value), key);
+}
+
 void GgufConfig::rename(llvm::StringRef field, llvm::StringRef name) {
   for (JsonMember &member : members)
     if (member.key == field)
@@ -81,6 +88,7 @@ void GgufConfig::setObject(llvm::StringRef field, GgufConfig &&inner) {
     origins[origin.getKey()] = origin.getValue();
   for (const auto &tensor : inner.taken)
     taken.insert(tensor.getKey());
+  llvm::append_range(remarks, inner.remarks);
   set(field, std::move(inner).take());
 }
 

@@ -37,6 +37,9 @@ public:
                 llvm::StringRef key = "");
   void setIntegers(llvm::StringRef field, llvm::ArrayRef<int64_t> values,
                    llvm::StringRef key = "");
+  /// Writes a field that the file has no key for, and says in a remark that this is
+  /// what models have who do not say otherwise.
+  void assume(llvm::StringRef field, JsonValue value, llvm::StringRef key = "");
   /// Has a field be of another name, as few families call it.
   void rename(llvm::StringRef field, llvm::StringRef name);
   /// An object whose members were written to `inner`.
@@ -81,6 +84,7 @@ public:
   /// The object, and the key or tensor of each field by the field's name.
   JsonValue take() &&;
   const llvm::StringMap<std::string> &getOrigins() const { return origins; }
+  llvm::ArrayRef<std::string> getRemarks() const { return remarks; }
 
 private:
   void readSizes();
@@ -92,6 +96,7 @@ private:
   std::vector<JsonMember> members;
   llvm::StringMap<std::string> origins;
   llvm::StringSet<> taken;
+  std::vector<std::string> remarks;
   StoredForm form;
   int64_t layers = 1, furtherLayers = 0, vocabulary = 1, width = 1, heads = 1,
           headWidth = 1;

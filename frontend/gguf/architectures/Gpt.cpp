@@ -28,10 +28,15 @@ static constexpr GgufTensorRow kGpt2Tensors[] = {
 };
 
 /// Matrices, which GPT-2's own checkpoints have as [inputs, outputs], were turned.
+/// No key says what the MLP computes, nor by what scores are divided.
 static void describeGpt2(GgufConfig &config) {
   config.rename("hidden_size", "n_embd");
   config.rename("num_hidden_layers", "n_layer");
   config.getForm().outputsFirst = true;
+  config.assume("activation_function", JsonValue(std::string("gelu_new")));
+  config.assume("scale_attn_weights", JsonValue(JsonValue::Storage(true)));
+  config.assume("scale_attn_by_inverse_layer_idx",
+                JsonValue(JsonValue::Storage(false)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -57,16 +62,18 @@ static constexpr GgufTensorRow kNeoXTensors[] = {
     {"blk.*.ffn_down", "gpt_neox.layers.*.mlp.dense_4h_to_h"},
 };
 
-/// The queries of all heads lie before all keys. The base of positions, for which
-/// the converter writes no key, is the format's own library's.
+/// The queries of all heads lie before all keys. The converter writes no key for
+/// the base of positions and for what the MLP computes: Pythia has the defaults.
 static void describeNeoX(GgufConfig &config) {
   config.getForm().queriesFirst = true;
   std::string baseKey = config.keyOf("rope.freq_base"),
               turnedKey = config.keyOf("rope.dimension_count");
   int64_t width = config.getHeadWidth();
-  config.setNumber(
-      "rotary_emb_base",
-      config.getKeys().getNumber(baseKey, 1e-6, 1e15).value_or(1e4), baseKey);
+  if (auto base = config.getKeys().getNumber(baseKey, 1e-6, 1e15))
+    config.setNumber("rotary_emb_base", *base, baseKey);
+  else
+    config.assume("rotary_emb_base", JsonValue(1e4), baseKey);
+  config.assume("hidden_act", JsonValue(std::string("gelu")));
   config.setNumber(
       "rotary_pct",
       double(config.getKeys().getInteger(turnedKey, 1, width).value_or(width)) /

@@ -163,3 +163,49 @@ TEST_F(GgufArchitecturesTest, StepsOfPlamo2) {
             "m.gguf: expects 'plamo2.attention.head_count_kv' to have keys in "
             "the middle layer of each so many, as the model has them");
 }
+
+// What the converter has no key for is as most models have it, and said.
+TEST_F(GgufArchitecturesTest, AssumptionsOfGpt) {
+  AdaptedGguf gpt2 = llvm::cantFail(
+      adapt(GgufBuilder()
+                .text("general.architecture", "gpt2")
+                .number("gpt2.block_count", 1)
+                .number("gpt2.embedding_length", 6)
+                .floats("token_embd.weight", {6, 5}, numbers(30))));
+  EXPECT_EQ(field(gpt2, "activation_function"), "\"gelu_new\"");
+  EXPECT_EQ(field(gpt2, "scale_attn_weights"), "true");
+  EXPECT_EQ(field(gpt2, "scale_attn_by_inverse_layer_idx"), "false");
+  EXPECT_EQ(gpt2.remarks,
+            (std::vector<std::string>{
+                "m.gguf: no key says 'activation_function' of config.json: it "
+                "is taken to be \"gelu_new\"",
+                "m.gguf: no key says 'scale_attn_weights' of config.json: it "
+                "is taken to be true",
+                "m.gguf: no key says 'scale_attn_by_inverse_layer_idx' of "
+                "config.json: it is taken to be false"}));
+  auto neox = [&] {
+    return GgufBuilder()
+        .text("general.architecture", "gptneox")
+        .number("gptneox.block_count", 1)
+        .number("gptneox.embedding_length", 6)
+        .number("gptneox.attention.head_count", 1)
+        .number("gptneox.rope.dimension_count", 3)
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+  };
+  const std::string activation =
+      "m.gguf: no key says 'hidden_act' of config.json: it is taken to be "
+      "\"gelu\"";
+  AdaptedGguf pythia = llvm::cantFail(adapt(neox()));
+  EXPECT_EQ(field(pythia, "rotary_emb_base"), "10000.0");
+  EXPECT_EQ(field(pythia, "rotary_pct"), "0.5");
+  EXPECT_EQ(field(pythia, "hidden_act"), "\"gelu\"");
+  EXPECT_EQ(pythia.remarks,
+            (std::vector<std::string>{
+                "m.gguf: no key says 'rotary_emb_base' of config.json: it is "
+                "taken to be 10000.0",
+                activation}));
+  AdaptedGguf other =
+      llvm::cantFail(adapt(neox().real("gptneox.rope.freq_base", 500)));
+  EXPECT_EQ(field(other, "rotary_emb_base"), "500.0");
+  EXPECT_EQ(other.remarks, (std::vector<std::string>{activation}));
+}
