@@ -200,7 +200,7 @@ std::vector<uint8_t> rt::encodeState(const artifact::Program &program,
   }
   bytes.insert(bytes.end(), codes.raw().begin(), codes.raw().end());
   if (origin) {
-    header.minor = 1;
+    header.withOrigin = 1;
     origin->append(bytes);
   }
   header.fileSize = bytes.size();
@@ -223,12 +223,16 @@ static Check checkHeader(const artifact::Program &program,
     return badData("not a state file: it does not start with \"EFFS\"");
   if (!header.isReadable())
     return fail(EFFC_UNSUPPORTED, "the state is written in format ",
-                header.major, ".", header.minor, ", but this library reads ",
-                StateHeader::kMajor, ".", StateHeader::kMinor,
+                header.major, ".", unsigned(header.minor),
+                ", but this library reads ", StateHeader::kMajor, ".",
+                unsigned(StateHeader::kMinor),
                 ": give the sequence its tokens again, or use the library that "
                 "saved it");
   if (header.headerChecksum != StateHeader::checksumOf(bytes))
     return badData("the state's header is damaged: its checksum differs");
+  if (header.withOrigin > 1)
+    return badData("byte 7 of the state's header is ",
+                   unsigned(header.withOrigin), ", of which 0 and 1 are known");
   if (header.fileSize != size)
     return badData("the state's header states a size of ", header.fileSize,
                    " bytes, but there are ", size);
@@ -246,7 +250,7 @@ static Check checkHeader(const artifact::Program &program,
 static uint64_t mostBytes(const artifact::Program &program,
                           const StateHeader &header) {
   uint64_t most = StateHeader::kBytes + CodeNames::kBytes;
-  if (header.minor > 0)
+  if (header.withOrigin)
     most += StateOrigin::bytesAt(static_cast<uint64_t>(header.position));
   for (const artifact::State *state : *program.states())
     most += descriptorBytes(*state) + StateHeader::kAlignment + kRangeBytes +
@@ -474,7 +478,7 @@ Result<SequenceState> rt::decodeState(const artifact::Program &program,
       return *error;
   if (Check error = reader.readCodes())
     return *error;
-  if (header.minor > 0) {
+  if (header.withOrigin) {
     Result<StateOrigin> origin = reader.readOrigin();
     if (!origin)
       return origin.error();
@@ -527,7 +531,7 @@ Result<StateOrigin> rt::readStateOrigin(const artifact::Program &program,
   if (Check error = checkHeader(program, header, start.data(), file->size()))
     return *error;
   uint64_t position = static_cast<uint64_t>(header.position);
-  if (header.minor == 0 ||
+  if (!header.withOrigin ||
       file->size() - start.size() < StateOrigin::bytesAt(position))
     return badData("'", path, "' does not say which tokens it is of");
   std::vector<uint8_t> bytes(StateOrigin::bytesAt(position));

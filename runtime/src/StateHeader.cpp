@@ -21,7 +21,8 @@ StateHeader::Bytes StateHeader::encode() const {
   for (size_t i = 0; i < magic.size(); ++i)
     out[i] = magic[i];
   put(&out[4], 2, major);
-  put(&out[6], 2, minor);
+  out[6] = minor;
+  out[7] = withOrigin;
   put(&out[8], 8, fileSize);
   put(&out[16], 8, modelId);
   put(&out[24], 8, layoutId);
@@ -38,7 +39,8 @@ StateHeader StateHeader::decode(const uint8_t *bytes) {
   for (size_t i = 0; i < kMagic.size(); ++i)
     header.magic[i] = bytes[i];
   header.major = static_cast<uint16_t>(get(bytes + 4, 2));
-  header.minor = static_cast<uint16_t>(get(bytes + 6, 2));
+  header.minor = bytes[6];
+  header.withOrigin = bytes[7];
   header.fileSize = get(bytes + 8, 8);
   header.modelId = get(bytes + 16, 8);
   header.layoutId = get(bytes + 24, 8);

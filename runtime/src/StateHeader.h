@@ -3,7 +3,8 @@
 //   offset  bytes  field
 //        0      4  magic "EFFS"
 //        4      2  format major version: another one is refused
-//        6      2  format minor version: a newer one is refused
+//        6      1  format minor version: a newer one is refused
+//        7      1  1: the tokens follow the names of the code; else 0
 //        8      8  size of the whole file
 //       16      8  model id: XXH3-64 over the weights' names and checksums
 //       24      8  layout id of the artifact's program
@@ -21,10 +22,9 @@
 // count (8), which end at the header's position; a row for each follows, oldest
 // first. The first extent of its shape is the room that the writer had. Behind the
 // last state 64 bytes have the names of the instruction sets by whose code the
-// states were computed, filled up with zeros (CodeNames.h), and behind these, in
-// files of minor version 1, the tokens that the sequence has taken (StateOrigin.h). All
-// numbers are little-endian; kind, growth and type are those of
-// schema/program.fbs.
+// states were computed, filled up with zeros (CodeNames.h), and behind these, where
+// byte 7 says so, the tokens that the sequence has taken (StateOrigin.h). All numbers
+// are little-endian; kind, growth and type are those of schema/program.fbs.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_STATEHEADER_H
@@ -42,13 +42,14 @@ struct StateHeader {
   static constexpr size_t kCheckedBytes = 56;
   static constexpr std::array<uint8_t, 4> kMagic = {'E', 'F', 'F', 'S'};
   static constexpr uint16_t kMajor = 1;
-  static constexpr uint16_t kMinor = 1;
+  static constexpr uint8_t kMinor = 0;
   /// Where the data of a state may start.
   static constexpr uint64_t kAlignment = 64;
 
   std::array<uint8_t, 4> magic = kMagic;
   uint16_t major = kMajor;
-  uint16_t minor = 0; // 1: a StateOrigin.h follows the names
+  uint8_t minor = kMinor;
+  uint8_t withOrigin = 0; // 1: a StateOrigin.h follows the names
   uint64_t fileSize = 0;
   uint64_t modelId = 0;
   uint64_t layoutId = 0;

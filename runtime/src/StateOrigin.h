@@ -1,7 +1,7 @@
 //===- StateOrigin.h - Which tokens a state file's sequence has taken -----===//
 //
-// The optional section at the end of a state file, since format 1.1. A file that has
-// it is of minor version 1.
+// The optional section at the end of a state file, whose header says whether it is
+// there (StateHeader.h).
 //
 //   offset  bytes  field
 //        0     32  SHA-256 of a salt, or zeros: who may find the file

@@ -68,7 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   StateHeader header = StateHeader::decode(bytes.data());
   header.magic = StateHeader::kMagic;
   header.major = StateHeader::kMajor;
-  header.minor &= 1; // with tokens, or without
+  header.minor = StateHeader::kMinor;
+  header.withOrigin &= 1; // with tokens, or without
   header.fileSize = size;
   header.modelId = modelIdOf(program());
   header.layoutId = 5;

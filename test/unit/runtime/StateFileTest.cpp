@@ -260,12 +260,18 @@ TEST(StateFile, RefusesOtherModelsLayoutsAndFormats) {
             "3: the state's layout is another one than the model's");
   EXPECT_EQ(refusalOf([](std::string &b) { b[4] = 2; }),
             "4: the state is written in format 2.0, but this library reads "
-            "1.1: give the sequence its tokens again, or use the library that "
+            "1.0: give the sequence its tokens again, or use the library that "
             "saved it");
-  EXPECT_EQ(refusalOf([](std::string &b) { b[6] = 7; }),
-            "4: the state is written in format 1.7, but this library reads "
-            "1.1: give the sequence its tokens again, or use the library that "
+  EXPECT_EQ(refusalOf([](std::string &b) { b[6] = 1; }),
+            "4: the state is written in format 1.1, but this library reads "
+            "1.0: give the sequence its tokens again, or use the library that "
             "saved it");
+  EXPECT_EQ(refusalOf([](std::string &b) { b[7] = 2; }),
+            "3: byte 7 of the state's header is 2, of which 0 and 1 are known");
+  EXPECT_EQ(
+      refusalOf([](std::string &b) { b[7] = 1; }), // without tokens behind
+      "3: the state's tokens take 0 bytes, but those of position 5 take "
+      "68");
   EXPECT_EQ(refusalOf([](std::string &b) { b[0] = 'X'; }),
             "3: not a state file: it does not start with \"EFFS\"");
 }
