@@ -23,8 +23,12 @@ int64_t residentBlocks(tile::TargetAttr target, int64_t threads,
                        int64_t registers);
 
 /// Elements of f32 that stay close to a core of a host, in its first cache: a
-/// quarter of the target's `state_bytes`.
+/// quarter of the target's `state_bytes`. A module without a target is taken for a
+/// host of the compiler's table.
 int64_t closeElements(tile::TargetAttr target);
+
+/// Elements of a row of scores that a host looks at together: a quarter of the above.
+int64_t hostScores(tile::TargetAttr target);
 
 } // namespace effc
 

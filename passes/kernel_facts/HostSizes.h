@@ -11,9 +11,8 @@
 
 namespace effc {
 
-/// What a host is taken for where its record does not say: cores, and bytes of the
-/// first cache of each, which x86-64 and Arm have had or exceeded for ten years.
-inline constexpr int64_t kUsualCores = 8, kUsualStateBytes = 32768;
+/// The cores that a host is taken for, since its record does not say.
+inline constexpr int64_t kUsualCores = 8;
 
 /// Rows of a product that pass by an item's weights together: those of a register
 /// block, which all levels have four of.
@@ -30,10 +29,6 @@ inline constexpr int64_t kHostPanelOutputs = 2 * storage::kPanelRows;
 /// that a key is read from the cache once for all of them. Its keys: 8 KiB where they
 /// are 64 wide, a quarter of the first cache.
 inline constexpr int64_t kHostQueries = 4 * kHostRows, kHostWindowKeys = 32;
-
-/// Elements of a row of scores that are looked at together: a quarter of the first
-/// cache.
-inline constexpr int64_t kHostScores = kUsualStateBytes / 4 / sizeof(float);
 
 } // namespace effc
 

@@ -1,7 +1,7 @@
 #include "passes/seq_to_tile/builders/dense/Best.h"
 
 #include "passes/kernel_facts/BlockRoom.h"
-#include "passes/kernel_facts/HostSizes.h"
+#include "passes/kernel_facts/Cores.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Draw.h"
 
@@ -184,7 +184,7 @@ buildBestOfRow(KernelBuilder &k, int64_t count,
   OpBuilder &b = k.ops();
   int64_t together = k.isGpu()
                          ? BlockRoom::of(k.getContext().target).rowElements()
-                         : kHostScores;
+                         : hostScores(k.getContext().target);
   int64_t width = std::min(count, together);
   Best best;
   if (width == count) {

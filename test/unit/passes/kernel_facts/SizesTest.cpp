@@ -88,6 +88,8 @@ TEST_F(SizesTest, OfEveryLevelOfTheHost) {
     tile::TargetAttr host = describe(row);
     EXPECT_EQ(coresOf(host), 8) << row.name.str();
     EXPECT_EQ(closeElements(host), 8192) << row.name.str();
+    EXPECT_EQ(closeElements(host), closeElements({})) << row.name.str();
+    EXPECT_EQ(hostScores(host), 2048) << row.name.str();
     EXPECT_EQ(mostWindowKeys(host), 32) << row.name.str();
   }
   EXPECT_EQ(mostWindowKeys({}), 32);
@@ -96,7 +98,6 @@ TEST_F(SizesTest, OfEveryLevelOfTheHost) {
   EXPECT_EQ(kHostOutputs, 24);
   EXPECT_EQ(kHostPanelOutputs, 32);
   EXPECT_EQ(kHostQueries, 16);
-  EXPECT_EQ(kHostScores, 2048);
 }
 
 // Half the schedulers have half the warps, and half the rows of a tile. Launches that
