@@ -109,8 +109,7 @@ def Tile_CoreAttr : Tile_Attr<"Core", "core"> {
     `registers` of 32 bits are shared by the blocks that a core has at once. The others
     are cycles: that a block waits for `memory`, at a `barrier`, and for a `product` of
     tensor cores whose sums the next one adds to, and that a further `launch` takes
-    besides its blocks. Each of the `schedulers` issues for one warp at a time; without a
-    word there are 4.
+    besides its blocks. Each of the `schedulers` issues for one warp at a time.
 
     Constraints:
 
@@ -119,14 +118,13 @@ def Tile_CoreAttr : Tile_Attr<"Core", "core"> {
     * (CORE3) `schedulers` is a power of two.
 
     Example: `#tile.core<registers = 65536, memory = 500, barrier = 50, product = 33,
-    launch = 2500>`
+    launch = 2500, schedulers = 4>`
   }];
   let parameters = (ins "int64_t":$registers, "int64_t":$memory, "int64_t":$barrier,
-    "int64_t":$product, "int64_t":$launch,
-    DefaultValuedParameter<"int64_t", "4">:$schedulers);
+    "int64_t":$product, "int64_t":$launch, "int64_t":$schedulers);
   let assemblyFormat = [{ `<` `registers` `=` $registers `,` `memory` `=` $memory `,`
-    `barrier` `=` $barrier `,` `product` `=` $product `,` `launch` `=` $launch
-    (`,` `schedulers` `=` $schedulers^)? `>` }];
+    `barrier` `=` $barrier `,` `product` `=` $product `,` `launch` `=` $launch `,`
+    `schedulers` `=` $schedulers `>` }];
   let genVerifyDecl = 1;
 }
 

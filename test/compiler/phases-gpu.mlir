@@ -18,7 +18,7 @@
 module attributes {
     seq.model = #seq.model<family = "toy", vocabulary = 11, width = 6, max_context = 0>,
     tile.target = #tile.target<nvptx, simulated = true, block = <threads = 256, shared_bytes = 232448>,
-        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         code = "sim_90a", cpu = "sm_90a", vector = 32,
         registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108>} {
   seq.weight @table source("table") : tensor<11x6xf32>

@@ -22,7 +22,7 @@
 // What its text is made of: four elements of a row in a thread, where there are so many.
 // CHECK-SAME: plan.instructions = [{ld.global.32 = 4 : i64, st.global.32 = 4 : i64}]
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_80", features = "+ptx80", ptx = "compute_80", vector = 32,
     registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536, cores = 108>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)

@@ -39,7 +39,7 @@
 // PTX: ld.global
 
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], overlaps = true, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108>} {
 // ALONE-NOT: griddepcontrol

@@ -9,7 +9,7 @@
 // ERROR: error: ptxas had to serialise products of warp groups for sm_80: ptxas info    : (C7519) warpgroup.arrive is injected in around line 13 by compiler to allow use of registers in GMMA in function 'double'{{$}}
 // ERROR-NOT: Used {{[0-9]+}} registers
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_80", features = "+ptx80", ptx = "compute_80", vector = 32,
     registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536, cores = 108>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)

@@ -268,19 +268,19 @@
 
 // core1
 // expected-error @+1 {{expects 'registers' of at least 1, but got 0}}
-"test.op"() {test.a = #tile.core<registers = 0, memory = 500, barrier = 50, product = 33, launch = 2500>} : () -> ()
+"test.op"() {test.a = #tile.core<registers = 0, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>} : () -> ()
 
 // -----
 
 // core2
 // expected-error @+1 {{expects cycles of at least 0, but got -33}}
-"test.op"() {test.a = #tile.core<registers = 65536, memory = 500, barrier = 50, product = -33, launch = 2500>} : () -> ()
+"test.op"() {test.a = #tile.core<registers = 65536, memory = 500, barrier = 50, product = -33, launch = 2500, schedulers = 4>} : () -> ()
 
 // -----
 
 // target9: what a block may have
 // expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'block'}}
-"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
 
 // -----
 
@@ -304,10 +304,10 @@
 
 // target10: what a level of the host multiplies
 // expected-error @+1 {{expects 'byte_products' and 'bf16_products' of the host alone, and 'ptx' and 'own_chips' of a GPU alone, but got a target of the other with one of them}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
 
 // -----
 
 // target9: how many cores
 // expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'cores'}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()

@@ -11,7 +11,7 @@
 // CHECK: remark: form in prefill_64: chunkwise of 16, {{[0-9]+}} cycles per token and head; {{.*}} (chunkwise of 32, if asked for), {{[0-9]+}} (chunkwise of 64, if asked for)
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // CHECK-LABEL: func.func @prefill_64

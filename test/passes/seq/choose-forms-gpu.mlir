@@ -17,7 +17,7 @@
 //     + (2 * 4 + 2) * 2 * 16 * 32 + 11 * 32 * 40 = 64256 FLOPs, 214 cycles, and 174.
 
 module attributes {tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // A scan takes two time loops, whose pieces wait beside one another: six of 8 tokens,

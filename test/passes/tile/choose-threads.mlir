@@ -2,7 +2,7 @@
 // RUN: effc-opt %s --tile-choose-threads --tile-choose-threads --split-input-file | FileCheck %s
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // 16 x 24 elements are 12 for each thread of one warp. Nothing but the schedule changes:
 // no tile has a layout yet.
@@ -147,7 +147,7 @@ tile.kernel @handed_on(%item, %q: !tile.view<?x80xf32, [80, 1]>, %k: !tile.view<
 
 // A block of the target has no more.
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 64, shared_bytes = 4096>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32,
     registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108>} {
 // CHECK-LABEL: tile.kernel @small_block

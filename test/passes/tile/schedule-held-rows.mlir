@@ -14,7 +14,7 @@
 // CHECK: tile.dot %{{.*}}, %[[W]], %{{.*}} rounded to bf16 : <64x128xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>, <64x32xf32, accumulator, #tile.mma<threads = 128, row_warps = 4>>
 
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108>} {
 // Groups of warps read what is loaded or computed, as columns in depth and as columns side

@@ -13,7 +13,7 @@ module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 512, states = [
       <name = "tail", kind = tail, growth = fixed, type = tensor<2x38xf32>, neutral = 0.0 : f32, offset = 0>]>,
     tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
-        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 300, state_bytes = 131072, cores = 11>} {
 seq.weight @table source("table") : tensor<11x1024xf32>

@@ -15,7 +15,7 @@ module attributes {
       <name = "c", kind = matrix, growth = fixed, type = tensor<2x1x6xf32>, neutral = 0.0 : f32, offset = 0>,
       <name = "r", kind = matrix, growth = fixed, type = tensor<3x1x8xf32>, neutral = 0.0 : f32, offset = 256>]>,
     tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
-        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 300, state_bytes = 131072, cores = 11>} {
 seq.weight @table source("table") : tensor<11x1024xf32>

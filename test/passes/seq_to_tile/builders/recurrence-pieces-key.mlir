@@ -6,7 +6,7 @@ module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 55296, states = [
       <name = "s", kind = matrix, growth = fixed, type = tensor<2x96x72xf32>, neutral = 0.0 : f32, offset = 0>]>,
     tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
-        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
                                dot_rate = 600, state_bytes = 131072, cores = 132>} {
 seq.weight @table source("table") : tensor<41x720xf32>

@@ -7,7 +7,7 @@
 // kernel that keeps bits stable has no pieces, for they depend on how many segments a call has.
 
 module attributes {tile.target = #tile.target<nvptx, bit_stable = false, block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
                                               dot_rate = 300, state_bytes = 131072, cores = 132>,
   seq.state_layout = #seq.state_layout<slot_bytes = 128, states = [

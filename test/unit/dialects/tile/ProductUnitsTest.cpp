@@ -38,7 +38,7 @@ protected:
     return cast<TargetAttr>(parseAttribute(
         ("#tile.target<nvptx, " + text +
          "block = <threads = 32, shared_bytes = 0>, core = <registers = 1, "
-         "memory = 0, barrier = 0, product = 0, launch = 0>, "
+         "memory = 0, barrier = 0, product = 0, launch = 0, schedulers = 4>, "
          "vector = 32, registers = 255, step_rate = 1, dot_rate = 1, "
          "state_bytes = 0, cores = 1>")
             .str(),
