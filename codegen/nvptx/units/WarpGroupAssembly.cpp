@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -18,6 +19,15 @@ static std::string operandList(size_t first, size_t count) {
   return text;
 }
 
+/// What LLVM calls a register of `type` in assembly.
+static StringRef constraintOf(Type type) {
+  if (type.isF32())
+    return "f";
+  if (type.isInteger(32))
+    return "r";
+  llvm::report_fatal_error("an op of warp groups gives f32 or i32");
+}
+
 /// Replaces `op`, whose results are i32 or f32, by assembly that also reads
 /// `inputs`; `kinds` are the constraints of these. The results change in place
 /// from `changed`; without these they are written before all inputs are read.
@@ -30,7 +40,7 @@ static void writeAssembly(Operation *op, StringRef text, ValueRange inputs,
   for (Type result : op->getResultTypes()) {
     constraints += constraints.empty() ? "=" : ",=";
     constraints += changed.empty() ? "&" : "";
-    constraints += result.isF32() ? "f" : "r";
+    constraints += constraintOf(result);
   }
   constraints += kinds;
   for (size_t i = 0; i < changed.size(); ++i)
