@@ -1,4 +1,5 @@
-// From bits to bytes. Nobody else divides a width by eight.
+// From bits to bytes: nobody else divides a width by eight. The place of a bit in a
+// block is byte `bit / 8`, bit `bit % 8` of it, wherever bits are read or written.
 #ifndef EFFC_DIALECTS_STORAGE_BYTES_H
 #define EFFC_DIALECTS_STORAGE_BYTES_H
 

@@ -18,7 +18,7 @@ uint64_t storage::fieldBits(FieldAttr field, llvm::ArrayRef<int64_t> digits,
   for (auto [piece, width] : llvm::enumerate(field.getWidths())) {
     int64_t bit = field.firstBit(int64_t(piece), digits, element);
     uint64_t bits = block[bit / 8] >> bit % 8;
-    for (int64_t byte = 1; byte < width / 8; ++byte)
+    for (int64_t byte = 1; 8 * byte < width; ++byte)
       bits |= uint64_t(block[bit / 8 + byte]) << 8 * byte;
     value |= (bits & ((uint64_t(1) << width) - 1)) << below;
     below += width;
