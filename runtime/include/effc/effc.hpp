@@ -248,10 +248,11 @@ class Engine : public Handle<effc_engine_t, effc_engine_free> {
 public:
   Engine(const Model &model, const Device &device, uint32_t maxSessions = 1)
       : Handle(create(model, device, optionsFor(maxSessions))),
-        width(model.rowWidth()) {}
+        width(model.rowWidth()), context(model.maxContext()) {}
   Engine(const Model &model, const Device &device,
          const effc_engine_options_t &options)
-      : Handle(create(model, device, options)), width(model.rowWidth()) {}
+      : Handle(create(model, device, options)), width(model.rowWidth()),
+        context(model.maxContext()) {}
 
   void prefill(const std::vector<effc_prompt_t> &prompts) {
     check(effc_engine_prefill(get(), prompts.data(), prompts.size()));
@@ -308,7 +309,7 @@ public:
     effc_steps_options_t options = effc_steps_options_default();
     options.end_tokens = ends.data();
     options.end_count = ends.size();
-    std::vector<int32_t> drawn(sessions.size() * steps);
+    std::vector<int32_t> drawn(requireRoom(sessions.size(), steps));
     std::vector<size_t> lengths(sessions.size());
     check(effc_engine_decode_steps(get(), sessions.data(),
                                    samplers.empty() ? nullptr : samplers.data(),
@@ -360,6 +361,20 @@ private:
                       ", one for each session, but got " +
                       std::to_string(found));
   }
+  /// How many tokens `rows` sequences draw at most. A context bounds their steps, and
+  /// without one what a vector can be asked for.
+  size_t requireRoom(size_t rows, size_t steps) const {
+    uint64_t most = std::vector<int32_t>().max_size();
+    if (rows > 0)
+      most /= rows;
+    if (context > 0 && context < most)
+      most = context;
+    if (steps > most)
+      throw Error(EFFC_EXHAUSTED, "'steps' is " + std::to_string(steps) +
+                                      ", but at most " + std::to_string(most) +
+                                      " are expected");
+    return rows * steps;
+  }
   static effc_engine_options_t optionsFor(uint32_t maxSessions) {
     effc_engine_options_t options = effc_engine_options_default();
     options.max_sessions = maxSessions;
@@ -372,6 +387,7 @@ private:
     return engine;
   }
   size_t width;
+  uint64_t context; // 0: no bound
 };
 
 /// A copy of a sequence that sessions of its model go on from.

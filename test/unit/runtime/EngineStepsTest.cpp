@@ -167,6 +167,11 @@ TEST(EngineSteps, AreCheckedBeforeAnyRuns) {
       refused(6, {1, 2}, {}, EFFC_EXHAUSTED),
       "sequence 1 would take 6 tokens from position 5 on, but the model's "
       "context has 10: 5 more fit");
+  // No room is made for what no context holds.
+  EXPECT_EQ(refused(11, {1, 2}, {}, EFFC_EXHAUSTED),
+            "'steps' is 11, but at most 10 are expected");
+  EXPECT_EQ(refused(SIZE_MAX / 2 + 1, {1, 2}, {}, EFFC_EXHAUSTED),
+            "'steps' is 9223372036854775808, but at most 10 are expected");
   EXPECT_EQ(refused(SIZE_MAX / 8, {}, {}, EFFC_INVALID_ARGUMENT),
             "expects 2 tokens, one for each session, but got 0");
   EXPECT_EQ(refused(0, {1, 2}, {}, EFFC_INVALID_ARGUMENT),
@@ -196,6 +201,20 @@ TEST(EngineSteps, AreCheckedBeforeAnyRuns) {
   EXPECT_EQ(toy.engine.decodeSteps(toy.handles, toy.drawing, {1, 2}, 5),
             oneByOne(same, true, {1, 2}, 5, {}));
   EXPECT_EQ(toy.engine.decodeSteps({}, {}, {}, 3), std::vector<Tokens>());
+}
+
+// Twice 2^63 steps would wrap to rows of no tokens.
+TEST(EngineSteps, AreBoundedWithoutAContext) {
+  Toy toy(2, {});
+  ASSERT_EQ(toy.model.maxContext(), 0u);
+  EXPECT_EQ(messageOf(
+                [&] {
+                  toy.engine.decodeSteps(toy.handles, {}, {1, 2},
+                                         SIZE_MAX / 2 + 1);
+                },
+                EFFC_EXHAUSTED),
+            "'steps' is 9223372036854775808, but at most " +
+                std::to_string(Tokens().max_size() / 2) + " are expected");
 }
 
 // Room is asked for all steps, and filled by those that are taken.
