@@ -92,11 +92,13 @@ bool Sampler::needsLogits() const {
   return !kept.empty() || changesLogits() || filters.leaveOut(vocabulary);
 }
 
-Draw Sampler::nextDraw() {
+Draw Sampler::drawAt(uint64_t number) const {
   if (isGreedy())
     return {};
-  return {scale, 1, Noise::of(seed, drawn++)};
+  return {scale, 1, Noise::of(seed, number)};
 }
+
+Draw Sampler::nextDraw() { return drawAt(drawn++); }
 
 /// Makes those tokens impossible whose bit is not set; what is no number stays,
 /// for it is an error wherever it stands.
@@ -112,16 +114,17 @@ static void leaveOut(const uint64_t *mask, std::span<float> logits) {
   }
 }
 
-/// The row as filters see it.
+/// The row as filters see it, of the tokens of `words`.
 std::span<const float> Sampler::adjust(std::span<const float> logits,
+                                       const uint64_t *words,
                                        SamplingScratch &scratch) const {
-  if (!changesLogits())
+  if (!words && !adjustments.areActive())
     return logits;
   scratch.adjusted.assign(logits.begin(), logits.end());
   if (adjustments.areActive())
     adjustments.apply(scratch.adjusted);
-  if (mask)
-    leaveOut(mask, scratch.adjusted);
+  if (words)
+    leaveOut(words, scratch.adjusted);
   return scratch.adjusted;
 }
 
@@ -145,13 +148,20 @@ int32_t Sampler::choose(std::span<const float> logits, Draw draw,
 }
 
 int32_t Sampler::draw(std::span<const float> logits, SamplingScratch &scratch) {
-  int32_t token = choose(adjust(logits, scratch), nextDraw(), scratch);
+  int32_t token = choose(adjust(logits, mask, scratch), nextDraw(), scratch);
   mask = nullptr;
   hasDrawn =
       !kept.empty() && token >= 0 && scratch.logprobs(logits, token, kept);
   if (token >= 0)
     drew(token);
   return token;
+}
+
+int32_t Sampler::guess(std::span<const float> logits, uint64_t ahead,
+                       SamplingScratch &scratch) const {
+  // Which tokens come later depends on those before.
+  const uint64_t *words = ahead == 0 ? mask : nullptr;
+  return choose(adjust(logits, words, scratch), drawAt(drawn + ahead), scratch);
 }
 
 Result<int32_t> Sampler::sample(std::span<const float> logits,
@@ -161,9 +171,7 @@ Result<int32_t> Sampler::sample(std::span<const float> logits,
   const uint64_t *words = mask;
   if (int32_t token = draw(logits, scratch); token >= 0)
     return token;
-  mask = words; // for the reason alone
-  std::span<const float> row = adjust(logits, scratch);
-  mask = nullptr;
+  std::span<const float> row = adjust(logits, words, scratch);
   if (LogitRow::scan(row, scratch.maxima))
     return badData("all logits over the temperature are minus infinity");
   return LogitRow::whyNone(row);

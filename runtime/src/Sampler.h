@@ -67,6 +67,11 @@ public:
   sample(std::span<const float> logits,
          SamplingScratch &scratch = SamplingScratch::ofThread());
 
+  /// What the draw that is `ahead` behind the next one would give of these logits, as
+  /// far as is known now; -1 for none. Nothing counts.
+  int32_t guess(std::span<const float> logits, uint64_t ahead,
+                SamplingScratch &scratch) const;
+
   /// Tokens of the next draw (effc_sampler_set_mask).
   void setMask(const uint64_t *words) { mask = words; }
 
@@ -89,8 +94,10 @@ public:
 private:
   Sampler(const effc_sampler_options_t &options, uint32_t vocabularySize);
   std::span<const float> adjust(std::span<const float> logits,
+                                const uint64_t *words,
                                 SamplingScratch &scratch) const;
   bool changesLogits() const { return mask || adjustments.areActive(); }
+  Draw drawAt(uint64_t number) const;
   int32_t choose(std::span<const float> logits, Draw draw,
                  SamplingScratch &scratch) const;
 

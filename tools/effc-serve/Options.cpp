@@ -110,14 +110,8 @@ static void declareLoad(CLI::App &app, Options &options) {
                  "others wait")
       ->check(wholeNumber(1, 1u << 20))
       ->capture_default_str();
-  app.add_option("--draft-tokens,--draft-max", options.model.draftTokens,
-                 "Guess up to so many tokens of how a text goes on, where its "
-                 "end stood earlier in it, and compute them at once: the same "
-                 "texts in fewer steps, where they repeat themselves or their "
-                 "prompt; 0: none, unless a request says speculative.n_max")
-      ->type_name("N")
-      ->check(wholeNumber(0, EFFC_DRAFT_MOST))
-      ->capture_default_str();
+  options.model.drafts.declare(app,
+                               "none, unless a request says speculative.n_max");
   app.add_option("--step-tokens", options.model.stepTokens,
                  "Tokens of prompts in a step in which others decode: more "
                  "begin answers sooner, and make the others stutter")

@@ -27,12 +27,9 @@ static constexpr ForeignOption kForeign[] = {
     {"--alias", "--name NAME"},
     {"--served-model-name", "--name NAME"},
     {"--max-num-seqs", "--slots N"},
-    {"--speculative-config", "drafts are what the text has been before: "
-                             "--draft-tokens N"},
-    {"--speculative_config", "drafts are what the text has been before: "
-                             "--draft-tokens N"},
-    {"--model-draft", "no second model makes drafts: --draft-tokens N"},
-    {"-md", "no second model makes drafts: --draft-tokens N"},
+    {"--speculative-config", "--draft-tokens N, --draft-model FILE"},
+    {"--speculative_config", "--draft-tokens N, --draft-model FILE"},
+    {"-md", "--draft-model FILE"},
 };
 
 /// Under its name the file is whole.

@@ -31,6 +31,7 @@ struct ChatOptions {
   DeviceChoice device;
   SamplingChoice sampling;
   GrammarChoice grammar;
+  DraftChoice drafts;
   int64_t newTokens = 4096;
   bool keepState = false, stats = false, json = false;
 };
@@ -319,6 +320,9 @@ static void chat(const ChatOptions &options) {
   settings.generation.grammar = grammar ? &*grammar : nullptr;
   Place place =
       openEngine(options.device, model, {.sessions = Dialogue::kSessions});
+  GuessingPlace guessing(options.drafts, options.device, options.access,
+                         place.engine);
+  settings.generation.guesser = guessing.guesser();
   ChatLoop loop(options, Dialogue(model, place.engine, std::move(chat),
                                   std::move(settings)));
   loop.load();
@@ -374,6 +378,8 @@ void effc::cli::addChatCommand(CLI::App &app) {
   addTokenLimit(*command, options->newTokens);
   options->sampling.declare(*command);
   options->grammar.declare(*command);
+  command->option_defaults()->group("Feeding");
+  options->drafts.declareModel(*command);
   command->option_defaults()->group("Output");
   command->add_flag("--stats", options->stats,
                     "Say after each answer what was read and what it took");

@@ -141,6 +141,8 @@ void Generation::feed(const Tokens &prompt) {
   Session &first = samples[0]->session;
   logits.resize(vocabulary * samples.size());
   drawn.reset();
+  text = options.before;
+  text.insert(text.end(), prompt.begin(), prompt.end());
   feedPrompt(model, engine, first, prompt, logits.data());
   for (auto &sample : samples) {
     sample->session.assign(first);
@@ -252,6 +254,60 @@ void Generation::advance(const std::vector<Sample *> &running) {
   decode.tokens += running.size();
 }
 
+/// How many tokens the sample has taken.
+uint64_t Generation::position(const Sample &sample) const {
+  return options.guesser ? text.size() : sample.session.position();
+}
+
+/// Takes back what was fed and has not been drawn. Some of the text may have to be
+/// fed again.
+void Generation::goBack(Sample &sample) {
+  uint64_t fed = sample.session.position();
+  if (fed > text.size() && mark)
+    sample.session.rewind(fed - text.size(), *mark);
+  else if (fed > text.size())
+    sample.session.rewind(fed - text.size());
+}
+
+/// Goes on to the logits of the token drawn last: those that are there, where it was
+/// guessed, else those of a call that feeds it and more guesses.
+void Generation::advanceByGuesses(Sample &sample) {
+  Stopwatch watch(decode);
+  ++decode.tokens;
+  int32_t token = *std::exchange(sample.unfed, std::nullopt);
+  bool wasGuessed = at < guesses.size() && guesses[at] == token;
+  if (!wasGuessed) {
+    if (!guesses.empty())
+      options.guesser->learn(guesses.size(), at);
+    goBack(sample);
+  }
+  text.push_back(token);
+  ++at;
+  if (wasGuessed)
+    return;
+  // Each token fed needs room for one that is drawn behind it.
+  uint64_t most = static_cast<uint64_t>(options.newTokens) -
+                  sample.result.tokens.size() - 1;
+  if (model.maxContext() != 0)
+    most = std::min(most, model.maxContext() - text.size());
+  guesses = options.guesser->guess(text, sample.sampler, most);
+  bool isFixed = model.memory().fixed_per_session > 0;
+  if (!guesses.empty() && isFixed) {
+    bool follows = mark && mark->position() <= sample.session.position();
+    mark = follows ? Checkpoint(sample.session, *mark)
+                   : Checkpoint(sample.session);
+  }
+  Tokens feed(text.begin() + ptrdiff_t(sample.session.position()), text.end());
+  at = feed.size() - 1;
+  feed.insert(feed.end(), guesses.begin(), guesses.end());
+  if (feed.size() == 1)
+    logits = engine.decode({sample.session.get()}, feed);
+  else
+    logits = engine.prefill(sample.session, feed, EFFC_LOGITS_ALL);
+  logits.erase(logits.begin(), logits.begin() + ptrdiff_t(at * vocabulary));
+  at = 0;
+}
+
 /// Tells the sampler which tokens the grammar allows.
 void Generation::maskNextDraw(Sample &sample) {
   if (!sample.matcher)
@@ -268,7 +324,8 @@ int32_t Generation::draw(Sample &sample, size_t row) {
   if (!drawn)
     maskNextDraw(sample);
   if (!drawn)
-    return sample.sampler.sample(logits.data() + row * vocabulary);
+    return sample.sampler.sample(logits.data() +
+                                 (options.guesser ? at : row) * vocabulary);
   if ((*drawn)[row] < 0)
     throw Failure("no token can be drawn: a logit is not a number, or all are "
                   "minus infinity");
@@ -295,14 +352,16 @@ void Generation::run() {
     }
     // All samples are equally long.
     if (!next.empty() && model.maxContext() &&
-        next[0]->session.position() == model.maxContext()) {
+        position(*next[0]) == model.maxContext()) {
       for (Sample *sample : next)
         end(*sample, Ending::Context);
       printNote("the model's context of " + formatCount(model.maxContext()) +
                 " tokens is full");
       next.clear();
     }
-    if (!next.empty())
+    if (!next.empty() && options.guesser)
+      advanceByGuesses(*next[0]);
+    else if (!next.empty())
       advance(next);
     running = std::move(next);
   }
@@ -310,11 +369,23 @@ void Generation::run() {
 
 void Generation::feedLastToken() {
   Sample &first = *samples[0];
-  if (!first.unfed)
-    return;
-  if (model.maxContext() && first.session.position() == model.maxContext()) {
+  if (options.guesser)
+    goBack(first);
+  bool fits = !model.maxContext() || position(first) < model.maxContext();
+  if (first.unfed && !fits)
     printNote("the state lacks the last token: the model's context is full");
-    return;
+  if (options.guesser) {
+    Stopwatch watch(decode);
+    if (first.unfed && fits) {
+      text.push_back(*std::exchange(first.unfed, std::nullopt));
+      ++decode.tokens;
+    }
+    if (first.session.position() < text.size())
+      engine.prefill(first.session,
+                     Tokens(text.begin() + ptrdiff_t(first.session.position()),
+                            text.end()),
+                     EFFC_LOGITS_NONE);
+  } else if (first.unfed && fits) {
+    advance({&first});
   }
-  advance({&first});
 }

@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_GENERATION_H
 #define EFFC_TOOLS_EFFC_GENERATION_H
 
+#include "tools/effc/Guesser.h"
 #include "tools/effc/Inputs.h"
 #include "tools/effc/Stops.h"
 
@@ -49,6 +50,10 @@ struct GenerationOptions {
   Stops stops;
   const Grammar *grammar = nullptr; // that samples follow; null: any text
   Tokens before; // what the session holds already, as penalties count it
+  /// Guesses how a single sample goes on, which is then computed at once; null:
+  /// nobody does. `before` is all that the session holds, and the file's bits are
+  /// the same for several tokens of a call as for one after another.
+  Guesser *guesser = nullptr;
   bool ignoreEnd = false; // go on behind the model's own end
   Show show = Show::Text;
   /// Told of the first sample's text, as it comes; null: nobody is.
@@ -99,6 +104,9 @@ private:
   struct Sample;
   std::optional<Ending> push(Sample &sample, int32_t token);
   void advance(const std::vector<Sample *> &running);
+  void advanceByGuesses(Sample &sample);
+  void goBack(Sample &sample);
+  uint64_t position(const Sample &sample) const;
   int32_t draw(Sample &sample, size_t row);
   static void maskNextDraw(Sample &sample);
   void end(Sample &sample, Ending ending);
@@ -114,6 +122,12 @@ private:
   size_t vocabulary;
   std::vector<float> logits;   // of the prompt, a row for each sample
   std::optional<Tokens> drawn; // what comes next, once a token was fed
+  // Where tokens are guessed: what was drawn and before, the last token drawn aside;
+  // what was fed behind that, whose logits `logits` has from row `at` on; and the
+  // place of before it was fed.
+  Tokens text, guesses;
+  size_t at = 0;
+  std::optional<Checkpoint> mark;
 };
 
 } // namespace effc::cli

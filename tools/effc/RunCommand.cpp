@@ -2,6 +2,7 @@
 
 #include "runtime/include/effc/effc.hpp"
 #include "tools/effc/Commands.h"
+#include "tools/effc/DraftChoice.h"
 #include "tools/effc/Generation.h"
 #include "tools/effc/GrammarChoice.h"
 #include "tools/effc/Inputs.h"
@@ -42,6 +43,7 @@ struct RunOptions {
   uint64_t minTokens = 0;
   std::optional<uint32_t> logprobs; // the likeliest beside the token's own
   GrammarChoice grammar;
+  DraftChoice drafts;
   GenerationOptions generation;
   bool printTokens = false, json = false, noSync = false;
 };
@@ -65,6 +67,14 @@ static void checkOptions(const RunOptions &options) {
     throw UsageError("--prompt-file and --load-state cannot both read "
                      "standard input");
   options.grammar.check();
+  if (!options.drafts.file.empty() && options.generation.samples > 1)
+    throw UsageError("--draft-model guesses for one text, but --samples asks "
+                     "for " +
+                     std::to_string(options.generation.samples) +
+                     ": effc sample");
+  if (!options.drafts.file.empty() && options.loadState)
+    throw UsageError("--draft-model guesses from what it has read, and nobody "
+                     "knows the text of --load-state");
   if (!options.saveState)
     return;
   if (options.generation.samples > 1)
@@ -271,6 +281,9 @@ static void run(const RunOptions &options) {
   settings.grammar = grammar ? &*grammar : nullptr;
   Place place =
       openEngine(options.device, model, {.sessions = settings.samples});
+  GuessingPlace guessing(options.drafts, options.device, options.access,
+                         place.engine);
+  settings.guesser = guessing.guesser();
   Session session(place.engine);
   if (options.loadState)
     loadState(session, place.engine, *options.loadState);
@@ -381,6 +394,8 @@ void effc::cli::addRunCommand(CLI::App &app) {
       ->capture_default_str()
       ->group("Sampling");
   options->grammar.declare(*command);
+  command->option_defaults()->group("Feeding");
+  options->drafts.declareModel(*command);
   addStateOptions(*command, *options);
   addOutputOptions(*command, *options);
   addDeviceChoice(*command, options->device);

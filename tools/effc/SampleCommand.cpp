@@ -1,6 +1,7 @@
 // `effc sample`: many samples of many prompts, and how often one of k is right.
 
 #include "tools/effc/Commands.h"
+#include "tools/effc/DraftChoice.h"
 #include "tools/effc/GrammarChoice.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
@@ -35,7 +36,8 @@ struct SampleOptions {
   GrammarChoice grammar;
   std::vector<std::string> stops;
   uint64_t samples = 1, newTokens = 128;
-  uint32_t batch = 64, draftTokens = 0;
+  uint32_t batch = 64;
+  DraftChoice drafts;
   bool logprobs = false, resume = false, json = false;
 };
 
@@ -186,7 +188,7 @@ static void sample(const SampleOptions &options) {
   settings.sampling.logit_bias = biases.data();
   settings.sampling.logit_bias_count = biases.size();
   settings.sampling.logprobs = options.logprobs ? 1 : 0;
-  settings.draftTokens = options.draftTokens;
+  settings.drafts = options.drafts;
   settings.stops = !options.stops.empty() || !model.hasTokenizer()
                        ? options.stops
                        : model.stops();
@@ -209,6 +211,9 @@ static void sample(const SampleOptions &options) {
   if (first < prompts.size()) {
     Place place =
         openEngine(options.device, model, {.sessions = settings.together});
+    std::optional<Drafter> drafter =
+        options.drafts.open(options.device, options.access, settings.together);
+    settings.drafter = &drafter;
     Progress progress("sample", "prompts", prompts.size());
     auto start = std::chrono::steady_clock::now();
     Interruption interruption;
@@ -277,15 +282,7 @@ void effc::cli::addSampleCommand(CLI::App &app) {
   command->add_option("--batch", options->batch, "Samples that run together")
       ->check(wholeNumber(1, 65536))
       ->capture_default_str();
-  command
-      ->add_option("--draft-tokens,--draft-max", options->draftTokens,
-                   "Guess up to so many tokens of how a text goes on, where "
-                   "its end stood earlier in it, and compute them at once: the "
-                   "same samples in fewer calls, where they repeat themselves "
-                   "or their prompt; 0: none")
-      ->type_name("N")
-      ->check(wholeNumber(0, EFFC_DRAFT_MOST))
-      ->capture_default_str();
+  options->drafts.declare(*command, "none");
   command->option_defaults()->group("Output");
   command
       ->add_option("-o,--out", options->out,

@@ -16,12 +16,13 @@ public:
               const Model &model, const Engine &engine,
               const SamplingOptions &options)
       : prompts(prompts), options(options),
-        scheduler(engine, optionsFor(model, options)), next(first),
-        told(first) {
+        scheduler(options.drafts.scheduler(engine, optionsFor(model, options),
+                                           drafterOf(options))),
+        next(first), told(first) {
     for (const std::string &stop : options.stops)
       stops.push_back(stop.c_str());
     std::string why = scheduler.whyNoDrafts();
-    if (options.draftTokens > 0 && !why.empty())
+    if (options.drafts.mostTokens() > 0 && !why.empty())
       throw Failure("--draft-tokens is not possible: " + why);
   }
 
@@ -50,6 +51,12 @@ private:
     uint64_t firstSample;
     uint64_t left; // samples of it that have not ended
   };
+
+  static const std::optional<Drafter> &
+  drafterOf(const SamplingOptions &options) {
+    static const std::optional<Drafter> none;
+    return options.drafter ? *options.drafter : none;
+  }
 
   static effc_scheduler_options_t optionsFor(const Model &model,
                                              const SamplingOptions &options) {
@@ -83,7 +90,7 @@ private:
       request.choices = static_cast<uint32_t>(count);
       request.stop_texts = stops.data();
       request.stop_text_count = stops.size();
-      request.draft_tokens = options.draftTokens;
+      request.draft_tokens = options.drafts.mostTokens();
       request.grammar = options.grammar ? options.grammar->get() : nullptr;
       asked[scheduler.submit(request)] = {next, begun, count};
       for (uint64_t i = 0; i < count; ++i)

@@ -8,6 +8,7 @@
 #ifndef EFFC_TOOLS_EFFC_SAMPLING_H
 #define EFFC_TOOLS_EFFC_SAMPLING_H
 
+#include "tools/effc/DraftChoice.h"
 #include "tools/effc/SamplePrompts.h"
 
 #include <functional>
@@ -22,7 +23,8 @@ struct SamplingOptions {
   effc_sampler_options_t sampling = {};
   std::vector<std::string> stops;
   const Grammar *grammar = nullptr; // that samples follow; null: any text
-  uint32_t draftTokens = 0;         // guessed at once
+  DraftChoice drafts;               // how tokens are guessed,
+  const std::optional<Drafter> *drafter = nullptr; // and by which model
 };
 
 struct OneSample {

@@ -529,6 +529,13 @@ public:
     return sample(logits.data());
   }
 
+  /// What the draw that is `ahead` behind the next one would give; -1 for none.
+  int32_t guess(const std::vector<float> &logits, uint64_t ahead) const {
+    int32_t token = 0;
+    check(effc_sampler_guess(get(), logits.data(), ahead, &token));
+    return token;
+  }
+
   /// Of the token drawn last and of the likeliest, as the options say.
   std::vector<effc_logprob_t> logprobs() const {
     const effc_logprob_t *logprobs = nullptr;

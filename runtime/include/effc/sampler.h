@@ -99,6 +99,15 @@ EFFC_API effc_status_t *effc_sampler_sample(effc_sampler_t *sampler,
                                             const float *logits,
                                             int32_t *out_token);
 
+/* Makes `*out_token` what the draw that is `ahead` behind the next one would give of
+ * one row of logits, as far as is known now: with its noise, and with the tokens that
+ * have been seen so far; a mask counts for the next draw alone. -1: none. Nothing
+ * counts as drawn. So a smaller model guesses what will be drawn from a larger one.
+ * Allocates nothing, but once on each other thread than that of the creation. */
+EFFC_API effc_status_t *effc_sampler_guess(const effc_sampler_t *sampler,
+                                           const float *logits, uint64_t ahead,
+                                           int32_t *out_token);
+
 /* A token, and the natural logarithm of its probability. */
 typedef struct effc_logprob {
   int32_t token;

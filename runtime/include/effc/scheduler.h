@@ -157,18 +157,32 @@ typedef struct effc_scheduler_options {
    * models say. */
   const char *cache_dir;
   uint64_t cache_disk_bytes;
+  /* An engine with a smaller model of the same tokens, which guesses for requests with
+   * `draft_tokens` where their own text says nothing: up to `draft_model_tokens` at a
+   * time, default 4, and no more than the request has. It belongs to the scheduler as
+   * the engine itself does, which keeps it alive. So many requests as it has sessions
+   * are guessed for at once. Their states count as others do, and a request for which
+   * there is no room goes without guesses. A guess is what the request's sampler draws
+   * from the small model's logits, by the same noise; a wrong one costs time, and so
+   * does a call of the small model that fails. NULL: none. */
+  effc_engine_t *draft_engine;
+  uint32_t draft_model_tokens;
 } effc_scheduler_options_t;
 
 EFFC_API effc_scheduler_options_t effc_scheduler_options_default(void);
 
 /* Makes a scheduler over `engine`, which it keeps alive.
+ * EFFC_UNSUPPORTED: a model gives hidden states; there is a `draft_engine`, and drafts
+ * are not possible (effc_scheduler_no_drafts()), or its model has windows.
  * EFFC_IO_ERROR: `cache_dir` can be neither made nor read.
  * EFFC_OUT_OF_MEMORY: `cache_bytes` are more than there is beside one token of each
  * sequence.
  * EFFC_INVALID_ARGUMENT: `max_running` is above the engine's max_sessions; there is a
  * `cache_dir`, and `cache_bytes` or `cache_disk_bytes` is 0;
  * `step_tokens`, `age_steps`, `max_new_tokens`, `max_choices` or `max_unread` is
- * 0. */
+ * 0; `draft_engine` is `engine`, or has a model of another vocabulary size, or of other
+ * texts of tokens where both have a tokenizer; `draft_model_tokens` is 0 then, or above
+ * EFFC_DRAFT_MOST. */
 EFFC_API effc_status_t *
 effc_scheduler_create(effc_engine_t *engine,
                       const effc_scheduler_options_t *options,
@@ -233,8 +247,9 @@ typedef struct effc_request {
   const char *salt;
   uint32_t cache_flags; /* effc_cache_flags_t, or'ed */
   /* Guesses up to so many tokens of how the text goes on, where its end stood earlier
-   * in it, and feeds them in one call; 0: none; at most EFFC_DRAFT_MOST. Texts that
-   * repeat what the prompt says come in fewer calls. What is drawn is the same. */
+   * in it, or else by `draft_engine` of the scheduler, and feeds them in one call; 0:
+   * none; at most EFFC_DRAFT_MOST. Texts that repeat what the prompt says come in fewer
+   * calls. What is drawn is the same. */
   uint32_t draft_tokens;
   /* NULL: any text. Else each choice follows it, from its first token on, and may
    * be freed behind the submission. An end of the model's or a stop token comes
@@ -389,6 +404,11 @@ typedef struct effc_scheduler_stats {
    * run again as often as it may be, and no call has gone well since: 1, else 0. */
   uint64_t device_failures;
   uint32_t device_lost_now;
+  /* Those of `drafts`, `drafted_tokens` and `accepted_tokens` that `draft_engine` made,
+   * and the time that its calls took. How often one failed, behind which the requests
+   * that it was for were not guessed for any more. */
+  uint64_t model_drafts, model_drafted_tokens, model_accepted_tokens;
+  uint64_t draft_ns, draft_failures;
 } effc_scheduler_stats_t;
 
 EFFC_API void effc_scheduler_stats(const effc_scheduler_t *scheduler,

@@ -3,6 +3,7 @@
 #include "runtime/src/Sampler.h"
 #include "runtime/src/Status.h"
 #include "runtime/src/capi/Handles.h"
+#include "runtime/src/system/FloatMode.h"
 
 using namespace effc::rt;
 
@@ -82,6 +83,23 @@ effc_status_t *effc_sampler_sample(effc_sampler_t *sampler, const float *logits,
     if (!token)
       return token.error();
     *out_token = *token;
+    return {};
+  });
+}
+
+effc_status_t *effc_sampler_guess(const effc_sampler_t *sampler,
+                                  const float *logits, uint64_t ahead,
+                                  int32_t *out_token) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"sampler", sampler},
+                                    {"logits", logits},
+                                    {"out_token", out_token}}))
+      return error;
+    const Sampler &own = sampler->sampler;
+    SamplingScratch &scratch = SamplingScratch::ofThread();
+    scratch.reserve(own.vocabularySize());
+    DefaultFloatMode mode;
+    *out_token = own.guess({logits, own.vocabularySize()}, ahead, scratch);
     return {};
   });
 }

@@ -19,6 +19,7 @@ effc_scheduler_options_t effc_scheduler_options_default(void) {
   options.reader_ns = 10000000000;
   options.max_retries = 2;
   options.checkpoint_every = 2048;
+  options.draft_model_tokens = 4;
   return options;
 }
 
@@ -32,7 +33,9 @@ effc_status_t *effc_scheduler_create(effc_engine_t *engine,
     auto given = readSized(options, effc_scheduler_options_default());
     if (!given)
       return given.error();
-    auto scheduler = Scheduler::create(engine->engine, *given);
+    auto scheduler = Scheduler::create(
+        engine->engine, *given,
+        given->draft_engine ? given->draft_engine->engine : nullptr);
     if (!scheduler)
       return scheduler.error();
     *out_scheduler = new effc_scheduler{std::move(*scheduler)};

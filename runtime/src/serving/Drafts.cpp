@@ -8,8 +8,6 @@ using namespace effc::rt;
 static constexpr size_t kLeast = 3, kMost = 12;
 /// So many earlier places are compared.
 static constexpr int kPlaces = 32;
-/// After so many drafts for nothing they pause for 2^that steps.
-static constexpr uint64_t kMostPause = 6;
 
 static uint64_t hashOf(const int32_t *tokens) {
   uint64_t hash = 0;
@@ -52,21 +50,9 @@ std::vector<int32_t> Drafts::next(uint64_t room) {
   }
   if (best == kNone)
     return {};
-  if (pause > 0) {
-    --pause;
+  if (length.pauses())
     return {};
-  }
-  uint64_t count = std::min({length, most, room, text.size() - best});
+  uint64_t count = std::min({length.now(), room, text.size() - best});
   auto from = text.begin() + best;
   return {from, from + static_cast<ptrdiff_t>(count)};
-}
-
-void Drafts::learn(uint64_t drafted, uint64_t accepted) {
-  if (accepted == drafted)
-    length = std::min(most, 2 * length);
-  else
-    length = std::max<uint64_t>(accepted + 1, 2);
-  failures = accepted > 0 ? 0 : failures + 1;
-  if (failures > 0)
-    pause = (uint64_t(1) << std::min(failures, kMostPause)) - 1;
 }

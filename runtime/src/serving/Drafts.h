@@ -2,12 +2,13 @@
 //
 // Prompt lookup: where the last tokens of a text stood earlier in it, what followed
 // there is a draft of what follows now. Drafts are checked by the model, so a bad one
-// costs time alone. They get longer where they are right, and pause where they are
-// not.
+// costs time alone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_SERVING_DRAFTS_H
 #define EFFC_RUNTIME_SRC_SERVING_DRAFTS_H
+
+#include "runtime/src/serving/DraftLength.h"
 
 #include <cstdint>
 #include <span>
@@ -19,7 +20,7 @@ namespace effc::rt {
 class Drafts {
 public:
   /// Drafts have at most `most` tokens.
-  explicit Drafts(uint32_t most) : most(most) {}
+  explicit Drafts(uint32_t most) : length(most) {}
 
   /// The text goes on with this token.
   void add(int32_t token);
@@ -27,21 +28,20 @@ public:
   /// drafts pause.
   std::vector<int32_t> next(uint64_t room);
   /// How many of `drafted` tokens were right.
-  void learn(uint64_t drafted, uint64_t accepted);
+  void learn(uint64_t drafted, uint64_t accepted) {
+    length.learn(drafted, accepted);
+  }
 
 private:
   static constexpr uint32_t kNone = UINT32_MAX;
   uint64_t likeness(uint32_t end) const;
 
-  uint64_t most;
+  DraftLength length;
   std::vector<int32_t> text;
   /// Behind which tokens a run of kLeast was seen last, by a hash of it; and before
   /// that, by the place.
   std::unordered_map<uint64_t, uint32_t> last;
   std::vector<uint32_t> before;
-  uint64_t length = 4;   // of the next draft
-  uint64_t pause = 0;    // steps to go without
-  uint64_t failures = 0; // drafts in a row of which nothing was right
 };
 
 } // namespace effc::rt

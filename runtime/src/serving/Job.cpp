@@ -192,6 +192,7 @@ Job::create(const effc_request_t &request, const Model &model,
     return *error;
   job->prompt = std::move(*prompt);
   job->vocabulary = vocabulary;
+  job->draftTokens = request.draft_tokens;
   if (request.draft_tokens > 0) {
     job->drafts.emplace(request.draft_tokens);
     for (int32_t token : job->prompt)

@@ -6,6 +6,7 @@
 #include "runtime/src/Engine.h"
 #include "runtime/src/StopText.h"
 #include "runtime/src/grammar/Grammar.h"
+#include "runtime/src/serving/DraftModel.h"
 #include "runtime/src/serving/Drafts.h"
 #include "runtime/src/serving/Order.h"
 #include "runtime/src/serving/StateCache.h"
@@ -129,8 +130,11 @@ public:
   uint64_t lookedAt = 0;  // the cache's version when it last looked
   bool isCounted = false; // what its prompt had
 
+  uint32_t draftTokens = 0;     // guessed at a time, at most
   std::optional<Drafts> drafts; // none: one token after another
-  bool isDrafted = false;       // in the current step
+  /// Of a model that guesses; none where there is none, or no room.
+  std::optional<DraftModel::Follower> follower;
+  bool isDrafted = false; // in the current step
   uint64_t drafted = 0, accepted = 0;
 
   // Under the scheduler's lock.

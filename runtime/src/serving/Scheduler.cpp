@@ -24,7 +24,8 @@ const effc_event_t &Event::asShown() {
 
 Scheduler::Scheduler(std::shared_ptr<Engine> given,
                      const effc_scheduler_options_t &with,
-                     std::unique_ptr<DiskCache> disk)
+                     std::unique_ptr<DiskCache> disk,
+                     std::shared_ptr<Engine> drafting)
     : engine(std::move(given)), options(with), budget(engine->stateBudget()),
       grid(engine->grid()),
       exactness(exactnessOf(engine->model().program(), engine->plan())),
@@ -41,6 +42,8 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
                                       {grid, options.checkpoint_every},
                                       options.cache_near != 0},
                   std::move(disk));
+  if (drafting)
+    drafter.emplace(std::move(drafting), options.draft_model_tokens);
 
   uint64_t context = engine->model().program().max_context();
   WaitBounds bounds = {};
@@ -61,7 +64,10 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
   uint64_t most = bounds.promptTokens + bounds.newTokens;
   if (context != 0)
     most = std::min(most, context);
-  uint64_t largest = std::max<uint64_t>(engine->bytesOf(most), 1);
+  uint64_t largest = engine->bytesOf(most);
+  if (drafter)
+    largest += drafter->bytesOf(most);
+  largest = std::max<uint64_t>(largest, 1);
   bounds.together =
       std::clamp<uint64_t>(budget / largest, bounds.choices, bounds.running);
   counted.waited_steps_bound = bounds.mostSteps();
@@ -69,7 +75,8 @@ Scheduler::Scheduler(std::shared_ptr<Engine> given,
 
 Result<std::unique_ptr<Scheduler>>
 Scheduler::create(std::shared_ptr<Engine> engine,
-                  const effc_scheduler_options_t &options) {
+                  const effc_scheduler_options_t &options,
+                  std::shared_ptr<Engine> drafting) {
   if (options.max_running > engine->mostSessions())
     return invalidArgument("'max_running' is ", options.max_running,
                            ", but the engine has ", engine->mostSessions(),
@@ -87,6 +94,9 @@ Scheduler::create(std::shared_ptr<Engine> engine,
       return invalidArgument("'", name, "' is 0, but at least 1 is expected");
   if (Check error = engine->requireLogits())
     return *error;
+  if (drafting)
+    if (Check error = checkDrafting(*drafting, *engine, options))
+      return *error;
   auto taken = withRoomForCache(*engine, options);
   if (!taken)
     return taken.error();
@@ -94,14 +104,18 @@ Scheduler::create(std::shared_ptr<Engine> engine,
   if (!disk)
     return disk.error();
   taken->cache_dir = nullptr; // the caller's
-  return std::unique_ptr<Scheduler>(
-      new Scheduler(std::move(engine), *taken, std::move(*disk)));
+  taken->draft_engine = nullptr;
+  return std::unique_ptr<Scheduler>(new Scheduler(
+      std::move(engine), *taken, std::move(*disk), std::move(drafting)));
 }
 
 Scheduler::~Scheduler() {
   stop();
-  for (Job *job : running)
+  for (Job *job : running) {
     engine->giveSlot(job->session.slot);
+    if (job->follower)
+      drafter->leave(*job->follower);
+  }
   engine->coolDown();
   if (bell >= 0)
     close(bell);
@@ -322,6 +336,7 @@ void Scheduler::admit() {
     counted.queued_ns_most = std::max(counted.queued_ns_most, waited);
     choices[0]->phase = Job::Phase::Prompt;
     reserved += bytes;
+    giveFollowers(choices);
     running.insert(running.end(), choices.begin(), choices.end());
     queue.erase(first);
     counted.running_most =
@@ -529,6 +544,8 @@ void Scheduler::removeEnded() {
     // What goes on from kept states is copied into pages that are there.
     engine->giveSlot(job->session.slot, /*staysWarm=*/cache.has_value());
     reserved -= job->reserved;
+    if (job->follower)
+      dropFollower(*job);
     return true;
   });
   std::erase_if(queue, [](const Job *job) { return job->hasEnded; });
@@ -541,7 +558,8 @@ Result<bool> Scheduler::step() {
     return *broken;
   endWhatIsOver();
   admit();
-  bool did = decodeDrafts();
+  bool did = readAhead();
+  did |= decodeDrafts();
   did |= decode();
   did |= replay();
   did |= feedPrompts();

@@ -33,7 +33,8 @@ class Scheduler {
 public:
   static Result<std::unique_ptr<Scheduler>>
   create(std::shared_ptr<Engine> engine,
-         const effc_scheduler_options_t &options);
+         const effc_scheduler_options_t &options,
+         std::shared_ptr<Engine> drafting = nullptr);
   ~Scheduler();
 
   const Model &model() const { return engine->model(); }
@@ -63,7 +64,7 @@ public:
 private:
   Scheduler(std::shared_ptr<Engine> engine,
             const effc_scheduler_options_t &options,
-            std::unique_ptr<DiskCache> disk);
+            std::unique_ptr<DiskCache> disk, std::shared_ptr<Engine> drafting);
 
   uint64_t now() const;
   uint64_t reservationOf(const Job &job) const;
@@ -79,6 +80,15 @@ private:
   bool decodeDrafts();
   void feedDrafts(std::vector<Fed> &all);
   void drawDrafted(Fed &fed, const float *row);
+  static Check checkDrafting(const Engine &drafting, const Engine &engine,
+                             const effc_scheduler_options_t &options);
+  void giveFollowers(std::span<Job *const> choices);
+  void dropFollower(Job &job);
+  bool readAhead();
+  void guess(std::span<Fed *const> all, uint64_t rowsLeft);
+  void copyFollower(Job &from, Job &to);
+  bool countGuessing(uint64_t start, const Check &error,
+                     std::span<Job *const> called);
   static std::string whyNoDrafts(const Engine &engine);
   bool decode();
   bool replay();
@@ -116,6 +126,7 @@ private:
   const Exactness exactness;
   const std::string noDrafts;
   std::optional<StateCache> cache;
+  std::optional<DraftModel> drafter;
 
   mutable std::mutex turn;
   std::vector<Job *> running; // of `jobs`, oldest first

@@ -4,6 +4,7 @@
 // that was right.
 
 #include "runtime/src/serving/Scheduler.h"
+#include "runtime/src/serving/SchedulerFed.h"
 #include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
@@ -12,14 +13,6 @@ using namespace effc::rt;
 
 /// Logits of all tokens that a step drafts take so much at most.
 static constexpr uint64_t kMostLogitBytes = uint64_t(64) << 20;
-
-/// What is fed to a job's sequence: tokens of its text, then a draft of more.
-struct Scheduler::Fed {
-  Job *job;
-  std::vector<int32_t> tokens;
-  size_t drafted;
-  CopiedStates mark; // of before
-};
 
 std::string Scheduler::whyNoDrafts(const Engine &engine) {
   if (exactnessOf(engine.model().program(), engine.plan()).kind !=
@@ -47,28 +40,33 @@ bool Scheduler::decodeDrafts() {
           job->drafts)
         drafting.push_back(job);
   }
-  std::vector<Fed> all;
-  for (Job *job : drafting) {
-    Fed fed = {job, {}, 0, {}};
+  std::vector<Fed> all(drafting.size());
+  std::vector<Fed *> without;
+  for (size_t i = 0; i < drafting.size(); ++i) {
+    Fed &fed = all[i];
+    Job *job = fed.job = drafting[i];
     uint64_t position = job->session.position, size = job->prompt.size();
     fed.tokens.assign(job->drawn.begin() + ptrdiff_t(position - size),
                       job->drawn.end());
     // Each token fed needs room for one that is drawn behind it.
-    uint64_t room = job->maxTokens - job->drawn.size() - 1;
+    fed.room = job->maxTokens - job->drawn.size() - 1;
     if (uint64_t context = model().program().max_context())
-      room = std::min(room, context - position - fed.tokens.size());
+      fed.room = std::min(fed.room, context - position - fed.tokens.size());
     if (fed.tokens.size() < rowsLeft) {
       std::vector<int32_t> draft =
-          job->drafts->next(std::min(room, rowsLeft - fed.tokens.size()));
+          job->drafts->next(std::min(fed.room, rowsLeft - fed.tokens.size()));
       fed.drafted = draft.size();
       fed.tokens.insert(fed.tokens.end(), draft.begin(), draft.end());
     }
-    job->isDrafted = fed.tokens.size() > 1;
-    if (!job->isDrafted)
-      continue;
-    rowsLeft -= std::min<uint64_t>(rowsLeft, fed.tokens.size());
-    all.push_back(std::move(fed));
+    if (fed.drafted == 0 && job->follower)
+      without.push_back(&fed);
+    if (fed.tokens.size() > 1)
+      rowsLeft -= std::min<uint64_t>(rowsLeft, fed.tokens.size());
   }
+  guess(without, rowsLeft);
+  for (const Fed &fed : all)
+    fed.job->isDrafted = fed.tokens.size() > 1;
+  std::erase_if(all, [](const Fed &fed) { return !fed.job->isDrafted; });
   if (all.empty())
     return false;
   feedDrafts(all);
@@ -130,12 +128,20 @@ void Scheduler::drawDrafted(Fed &fed, const float *row) {
   }
   if (fed.drafted == 0)
     return;
-  job.drafts->learn(fed.drafted, right);
+  if (!fed.isGuessed)
+    job.drafts->learn(fed.drafted, right);
+  else if (job.follower)
+    job.follower->length.learn(fed.drafted, right);
   {
     std::lock_guard guard(lock);
     ++counted.drafts;
     counted.drafted_tokens += fed.drafted;
     counted.accepted_tokens += right;
+    if (fed.isGuessed) {
+      ++counted.model_drafts;
+      counted.model_drafted_tokens += fed.drafted;
+      counted.model_accepted_tokens += right;
+    }
   }
   // Where nothing is fixed, rows behind the position count for nothing. Else it goes
   // back to before the call, and what was right is fed once more with the next draft.

@@ -131,6 +131,7 @@ void Scheduler::fedTo(Job &job, const float *row) {
       hit({&other, 1}, *error); // it is fed its prompt by itself
       continue;
     }
+    copyFollower(job, *other);
     drawFirst(*other, row);
   }
   drawFirst(job, row);

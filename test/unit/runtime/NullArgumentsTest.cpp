@@ -381,6 +381,12 @@ TEST_F(NullArguments, GiveAStatus) {
          return effc_engine_decode_steps(e, &s, &p, &token, 1, 1, &ends,
                                          &outToken, &size);
        }},
+      {"effc_sampler_guess", "'sampler'",
+       [&] { return effc_sampler_guess(nullptr, logits, 0, &token); }},
+      {"effc_sampler_guess", "'logits'",
+       [&] { return effc_sampler_guess(p, nullptr, 0, &token); }},
+      {"effc_sampler_guess", "'out_token'",
+       [&] { return effc_sampler_guess(p, logits, 0, nullptr); }},
       {"effc_sampler_create", "'out_sampler'",
        [&] { return effc_sampler_create(nullptr, kToyVocabulary, nullptr); }},
       {"effc_sampler_accept", "'sampler'",

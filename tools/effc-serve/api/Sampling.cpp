@@ -58,11 +58,9 @@ static constexpr RefusedField kRefused[] = {
     {"structural_tag", "a grammar is followed from the first token on"},
     {"guided_whitespace_pattern", "white space of a schema's texts is at most "
                                   "one space, or a new line with some"},
-    {"speculative.n_min",
-     "a draft is as long as what the text has been before"},
+    {"speculative.n_min", "a draft is as long as drafts have been right"},
     {"speculative.p_min",
-     "drafts are what the text has been before, and have no "
-     "probabilities"},
+     "a draft is taken as far as its tokens are those that are drawn"},
     {"t_max_predict_ms", "'deadline_ms' counts from the request on"},
     {"mirostat", "'top_p', 'min_p' and 'typical_p' leave tokens out"},
     {"xtc_probability", "'top_p', 'min_p' and 'typical_p' leave tokens out"},

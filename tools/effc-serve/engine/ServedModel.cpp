@@ -51,9 +51,14 @@ ServedModel::ServedModel(std::string name, const std::string &file,
     embeddings.emplace(loaded, place.engine, slotCount);
     describe();
     shown += "; it gives hidden states: /v1/embeddings alone";
+    if (!settings.drafts.file.empty())
+      shown += ", for which --draft-model is nothing";
     return;
   }
-  queue.emplace(place.engine, optionsFor(settings));
+  drafter =
+      settings.drafts.open(settings.device, settings.access, settings.slots);
+  queue =
+      settings.drafts.scheduler(place.engine, optionsFor(settings), drafter);
   describe();
   if (settings.cacheBytes > 0)
     shown += "; " + cli::formatBytes(settings.cacheBytes) +
@@ -62,8 +67,8 @@ ServedModel::ServedModel(std::string name, const std::string &file,
     shown += "; " + note;
   noDrafts = queue->whyNoDrafts();
   if (noDrafts.empty())
-    drafts = settings.draftTokens;
-  else if (settings.draftTokens > 0)
+    drafts = settings.drafts.mostTokens();
+  else if (settings.drafts.mostTokens() > 0)
     shown += "; no drafts: " + noDrafts;
   queue->start();
 }

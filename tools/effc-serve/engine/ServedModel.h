@@ -11,6 +11,7 @@
 #include "tools/effc-serve/engine/ChatPrompts.h"
 #include "tools/effc-serve/engine/Embedder.h"
 #include "tools/effc-serve/engine/TokenTexts.h"
+#include "tools/effc/DraftChoice.h"
 #include "tools/effc/ModelAccess.h"
 
 #include <memory>
@@ -34,8 +35,7 @@ struct ModelSettings {
   std::string cacheFolder;  // where they outlive the process; empty: none
   uint64_t cacheDiskBytes = 0;     // that they may have there
   uint32_t checkpointEvery = 2048; // tokens of long prompts
-  uint32_t draftTokens =
-      0; // that requests guess at once which say nothing of it
+  cli::DraftChoice drafts; // its tokens are of requests that say nothing of it
 };
 
 class ServedModel {
@@ -96,6 +96,7 @@ private:
   std::string called;
   Model loaded;
   cli::Place place;
+  std::optional<cli::Drafter> drafter; // outlives the scheduler
   uint64_t newTokens;
   uint32_t slotCount, queueCount, drafts = 0;
   bool isCaching;

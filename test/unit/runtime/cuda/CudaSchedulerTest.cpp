@@ -94,6 +94,56 @@ TEST_F(CudaDevice, RequestsAreRunAgainFromTheCache) {
   }
 }
 
+// The same with a model that guesses, on the device that fails or beside it: requests
+// for which it fails go on without, and what it has read of others outlives failures.
+TEST_F(CudaDevice, RequestsOutliveTheModelThatGuesses) {
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    std::mt19937 random(seed);
+    Model model = loadToy([](artifact::ProgramT &program) {
+      makeBitStable(program);
+      for (auto &entry : program.entries)
+        entry->chunk = 1;
+    });
+    Engine engine(model, seed % 2 == 0 ? Device::cuda() : Device::host(1), 5);
+    Engine drafting(model, seed % 3 == 0 ? Device::host(1) : Device::cuda(), 5);
+    effc_scheduler_options_t options = effc_scheduler_options_default();
+    options.step_tokens = 24;
+    options.max_retries = 1000;
+    options.draft_engine = drafting.get();
+    Scheduler scheduler(engine, options);
+    std::map<uint64_t, Asked> asked;
+    Hearing hearing;
+    while (asked.size() < 30 ||
+           scheduler.stats().queued_now + scheduler.stats().running_now > 0) {
+      if (asked.size() < 30) {
+        Asked one = randomRequest(random);
+        effc_request_t request = one.request();
+        request.draft_tokens = random() % 8;
+        asked[scheduler.submit(request)] = one;
+      }
+      if (random() % 20 == 0)
+        fake->failures["cuStreamSynchronize"] = 700;
+      scheduler.step();
+      fake->failures.clear();
+      hear(scheduler, hearing);
+    }
+    effc_scheduler_stats_t stats = scheduler.stats();
+    EXPECT_GT(stats.model_accepted_tokens, 10u);
+    if (seed % 2 == 0)
+      EXPECT_GT(stats.retries, 2u);
+    EXPECT_EQ(stats.draft_failures > 0, seed % 3 != 0);
+    EXPECT_EQ(drafting.counters().sessions_now, 0u);
+    for (const auto &[number, one] : asked)
+      for (uint32_t i = 0; i < one.choices; ++i) {
+        const Heard &heard = hearing[number + i];
+        ASSERT_EQ(heard.ends, 1);
+        ASSERT_EQ(heard.tokens, alone(one, i))
+            << "seed " << seed << ", request " << number << ": "
+            << heard.message;
+      }
+  }
+}
+
 // A device that fails for good: each request says so, after it was tried again.
 TEST_F(CudaDevice, RequestsSayWhyTheyFailed) {
   Model model = loadToy();

@@ -518,6 +518,27 @@ std::vector<uint8_t> effc::test::makeToyArtifact(const ToyOptions &options) {
   return file;
 }
 
+std::vector<uint8_t> effc::test::makeOtherToy(ToyOptions options,
+                                              uint32_t stride) {
+  uint64_t head = 0;
+  auto before = options.changeProgram;
+  options.changeProgram = [&](artifact::ProgramT &program) {
+    if (before)
+      before(program);
+    head = program.weights[1]->offset;
+    for (const auto &segment : program.segments)
+      if (segment->kind == artifact::SegmentKind::Weights)
+        head += segment->offset;
+  };
+  std::vector<uint8_t> bytes = makeToyArtifact(options);
+  constexpr uint64_t kRow = 64;
+  for (uint32_t token = 0; stride > 0 && token + 1 < kToyVocabulary;
+       token += stride)
+    std::copy_n(bytes.begin() + long(head + (token + 1) * kRow), kRow,
+                bytes.begin() + long(head + token * kRow));
+  return bytes;
+}
+
 void effc::test::repairHeader(std::vector<uint8_t> &bytes) {
   rt::FileHeader header = rt::FileHeader::decode(bytes.data());
   if (header.programOffset <= bytes.size() &&

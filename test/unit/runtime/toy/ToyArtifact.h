@@ -86,6 +86,10 @@ std::vector<uint8_t> toyHostCode();
 /// The bytes of the file.
 std::vector<uint8_t> makeToyArtifact(const ToyOptions &options = {});
 
+/// Those of a model that says nearly the same: of every `stride`-th token what the toy
+/// says of the next one; 0: of none.
+std::vector<uint8_t> makeOtherToy(ToyOptions options, uint32_t stride);
+
 /// Sets both checksums of the header to what the bytes give.
 void repairHeader(std::vector<uint8_t> &bytes);
 

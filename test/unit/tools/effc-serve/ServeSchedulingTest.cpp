@@ -78,6 +78,25 @@ TEST(ServeScheduling, DraftsChangeNothing) {
   EXPECT_EQ(plain.post(kCompletions, body).status, 400);
 }
 
+// A text that does not repeat itself, guessed by the toy itself.
+TEST(ServeScheduling, ASecondModelChangesNothing) {
+  TemporaryFile second(makeToyArtifact(draftable()));
+  ServedToy plain({}, draftable()),
+      drafting({"--draft-model", second.path()}, draftable());
+  Json body = repeating();
+  body["temperature"] = 1.2;
+  body["seed"] = 4;
+  Json expected = plain.post(kCompletions, body).json();
+  Json guessed = drafting.post(kCompletions, body).json();
+  EXPECT_EQ(guessed["choices"], expected["choices"]);
+  double drafted =
+      drafting.metric("effc_speculation_model_drafted_tokens_total");
+  EXPECT_GT(drafted, 20);
+  EXPECT_EQ(drafting.metric("effc_speculation_model_accepted_tokens_total"),
+            drafted);
+  EXPECT_EQ(drafting.metric("effc_speculation_model_failures_total"), 0);
+}
+
 TEST(ServeScheduling, SayWhyThereAreNoDrafts) {
   ServedToy toy({"--draft-tokens", "8"});
   EXPECT_NE(toy.said().find("; no drafts: the file's code for host may give "

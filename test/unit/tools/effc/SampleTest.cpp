@@ -196,3 +196,38 @@ TEST_F(SampleTest, DraftsChangeNothing) {
             std::string::npos)
       << refused.err;
 }
+
+// A second model: the toy itself, which is right, and another one, which is not. Where it cannot guess, the option is named.
+TEST_F(SampleTest, ASecondModelChangesNothing) {
+  ToyOptions options;
+  options.chunk = 1;
+  TemporaryFile exact(makeToyArtifact(options));
+  TemporaryFile other(makeOtherToy(options, 1));
+  auto drawn = [&](const std::string &file, const std::string &drafter,
+                   std::vector<std::string> more = {}) {
+    std::vector<std::string> all = {
+        EFFC_PROGRAM, "sample", file, "--prompts", at("prompts.jsonl"),
+        "--samples",  "3",      "-n", "40",        "--temp",
+        "0.8",        "--seed", "5"};
+    if (!drafter.empty())
+      all.insert(all.end(), {"--draft-model", drafter});
+    all.insert(all.end(), more.begin(), more.end());
+    return runProgram(all);
+  };
+  Finished plain = drawn(exact.path(), "");
+  EXPECT_EQ(plain.status, 0) << plain.err;
+  for (const std::string &drafter : {exact.path(), other.path()}) {
+    Finished drafted = drawn(exact.path(), drafter);
+    EXPECT_EQ(drafted.status, 0) << drafted.err;
+    EXPECT_EQ(drafted.out, plain.out);
+  }
+  Finished refused = drawn(toyPath(), exact.path());
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("--draft-model '" + exact.path() +
+                             "': 'draft_engine' is set, but the file's code "
+                             "for host may give other bits"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_EQ(drawn(exact.path(), exact.path(), {"--draft-tokens", "0"}).status,
+            2);
+}
