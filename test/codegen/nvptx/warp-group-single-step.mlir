@@ -10,7 +10,7 @@
 // CHECK: bar.sync
 // CHECK: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
-    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108>} {
 tile.kernel @linear(%item, %x: !tile.view<?x64xf32, [64, 1]>, %w: !tile.view<64x64xbf16, [64, 1]>,
