@@ -1,8 +1,9 @@
 #include "runtime/src/sampling/Filters.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 using namespace effc::rt;
 
@@ -36,14 +37,17 @@ public:
     else if (filters.minP > 0)
       gatherWithin(-std::log(double(filters.minP)));
     else
-      gatherWithin(kFarthest);
+      return keepTypicalOfAll();
     if (filters.minP > 0)
       keepMinP();
-    if (filters.typicalP > 0 && filters.typicalP < 1)
-      keepTypical();
+    if (isTypical())
+      keepTypical(momentsOfKept(), kFarthest);
   }
 
 private:
+  bool isTypical() const {
+    return filters.typicalP > 0 && filters.typicalP < 1;
+  }
   bool keepsFew() const {
     return filters.topK > 0 && filters.topK < row.size();
   }
@@ -69,10 +73,23 @@ private:
   void gatherWithin(double farthest);
   void keepTopK();
   void keepTopPOfAll();
-  bool cutByQuickSums(double total, double apart);
+  /// Where the last token that is kept lies: in [first, last); `sum` is the weight of
+  /// all before.
+  struct Part {
+    size_t first, last;
+    double sum;
+  };
+  Part wholePart() const { return {0, kept.size(), 0}; }
+  template <typename Order>
+  bool cutByQuickSums(double share, double total, double apart, Order order,
+                      Part part);
+  template <typename Apart>
+  Part partByBuckets(double enough, double near, Apart apart);
   void cutByExactSums();
   void keepMinP();
-  void keepTypical();
+  Moments momentsOfKept();
+  void keepTypicalOfAll();
+  void keepTypical(const Moments &moments, double near);
 
   const Filters &filters;
   const LogitRow &row;
@@ -119,10 +136,12 @@ void Filters::Pass::keepTopPOfAll() {
         break;
     }
     size_t gathered = kept.size();
-    if (cutByQuickSums(total, kRoughlyApart))
+    if (cutByQuickSums(filters.topP, total, kRoughlyApart, comesBefore,
+                       wholePart()))
       return;
     kept.cut(gathered); // in another order, which does not matter
-    if (cutByQuickSums(row.mass(distance), kApart))
+    if (cutByQuickSums(filters.topP, row.mass(distance), kApart, comesBefore,
+                       wholePart()))
       return;
     kept.clear();
   }
@@ -130,19 +149,22 @@ void Filters::Pass::keepTopPOfAll() {
   cutByExactSums();
 }
 
-/// `total` is known but for a share `apart`. False where it stays open which tokens reach top_p.
-bool Filters::Pass::cutByQuickSums(double total, double apart) {
-  double least = filters.topP * total * (1 - apart);
-  double most = filters.topP * total * (1 + apart);
-  // The end of what is kept lies in [first, last); `sum` is that of all before.
-  size_t first = 0, last = kept.size(), step = 64;
-  double sum = 0;
+/// Keeps the first tokens in `order` up to the one with which they reach `share` of
+/// `total`, which is known but for a share `apart`. False where it stays open which
+/// tokens those are.
+template <typename Order>
+bool Filters::Pass::cutByQuickSums(double share, double total, double apart,
+                                   Order order, Part part) {
+  double least = share * total * (1 - apart);
+  double most = share * total * (1 + apart);
+  auto [first, last, sum] = part;
+  size_t step = 64;
   bool isBounded = false;
   while (last - first > 16) {
     size_t middle = isBounded ? first + (last - first) / 2
                               : std::min(first + step, last - 1);
     std::nth_element(kept.begin() + first, kept.begin() + middle,
-                     kept.begin() + last, comesBefore);
+                     kept.begin() + last, order);
     double more = 0;
     for (size_t i = first; i < middle; ++i)
       more += quickWeight(kept.begin()[i]);
@@ -155,7 +177,7 @@ bool Filters::Pass::cutByQuickSums(double total, double apart) {
       isBounded = true;
     }
   }
-  std::sort(kept.begin() + first, kept.begin() + last, comesBefore);
+  std::sort(kept.begin() + first, kept.begin() + last, order);
   for (size_t i = first; i < last; ++i) {
     sum += quickWeight(kept.begin()[i]);
     if (sum < least)
@@ -200,24 +222,81 @@ void Filters::Pass::keepMinP() {
   kept.cut(static_cast<size_t>(end - kept.begin()));
 }
 
-/// Keeps the tokens whose surprise is nearest to what is expected of it, up to the
-/// one with which they reach typical_p, and those that are as near (Meister et
-/// al., "Locally Typical Sampling", TACL 2023).
-void Filters::Pass::keepTypical() {
-  // Sums have one order, also where filters before have left another.
+/// Of what filters before have left. Sums have one order, also where those filters
+/// have left another.
+Moments Filters::Pass::momentsOfKept() {
   auto byId = [](const Candidate &a, const Candidate &b) {
     return a.id < b.id;
   };
   if (!std::is_sorted(kept.begin(), kept.end(), byId))
     std::sort(kept.begin(), kept.end(), byId);
-  double total = 0, expected = 0;
-  for (const Candidate &candidate : kept) {
-    double weight = quickWeight(candidate);
-    total += weight;
-    if (weight > 0x1p-900) // others lie so far that the product is no number
-      expected += weight * distance.of(candidate.logit);
+  Moments moments;
+  for (const Candidate &candidate : kept)
+    moments.add(quickWeight(candidate), distance.of(candidate.logit));
+  return moments;
+}
+
+/// The nearest tokens are mostly few: those within 1 of what is expected are tried,
+/// then within 2, and so on, until they are sure to have enough.
+void Filters::Pass::keepTypicalOfAll() {
+  if (!isTame()) {
+    gatherWithin(kFarthest);
+    return keepTypical(momentsOfKept(), kFarthest);
   }
-  expected /= total;
+  Moments moments = row.moments(distance);
+  double expected = moments.distances / moments.mass;
+  double enough = filters.typicalP * moments.mass * (1 + kApart);
+  for (double near = 1;; near *= 2) {
+    double farthest = std::min(near - expected, kFarthest);
+    kept.clear();
+    gatherWithin(farthest);
+    if (farthest == kFarthest)
+      return keepTypical(moments, near);
+    double sum = 0;
+    for (const Candidate &candidate : kept)
+      if (std::abs(distance.of(candidate.logit) - expected) <= near)
+        sum += quickWeight(candidate);
+    if (sum >= enough)
+      return keepTypical(moments, near);
+  }
+}
+
+/// The part in which tokens reach `enough`, by `apart`, of which most are below
+/// `near`: tokens are put in order but for those of 256 buckets.
+template <typename Apart>
+Filters::Pass::Part Filters::Pass::partByBuckets(double enough, double near,
+                                                 Apart apart) {
+  constexpr size_t kBuckets = 256, kFew = 512;
+  if (kept.size() <= kFew)
+    return wholePart();
+  auto bucketOf = [&](const Candidate &candidate) {
+    return static_cast<size_t>(
+        std::min(apart(candidate) * (kBuckets / near), kBuckets - 1.0));
+  };
+  std::array<double, kBuckets> weights = {};
+  for (const Candidate &candidate : kept)
+    weights[bucketOf(candidate)] += quickWeight(candidate);
+  size_t bucket = 0;
+  double sum = 0;
+  while (bucket < kBuckets - 1 && sum + weights[bucket] < enough)
+    sum += weights[bucket++];
+  Candidate *first =
+      std::partition(kept.begin(), kept.end(), [&](const Candidate &each) {
+        return bucketOf(each) < bucket;
+      });
+  Candidate *last =
+      std::partition(first, kept.end(), [&](const Candidate &each) {
+        return bucketOf(each) == bucket;
+      });
+  return {static_cast<size_t>(first - kept.begin()),
+          static_cast<size_t>(last - kept.begin()), sum};
+}
+
+/// Keeps the tokens whose surprise is nearest to what is expected of it, up to the
+/// one with which they reach typical_p, and those that are as near (Meister et
+/// al., "Locally Typical Sampling", TACL 2023).
+void Filters::Pass::keepTypical(const Moments &moments, double near) {
+  double total = moments.mass, expected = moments.distances / total;
   auto apart = [&](const Candidate &candidate) {
     return std::abs(distance.of(candidate.logit) - expected);
   };
@@ -225,22 +304,26 @@ void Filters::Pass::keepTypical() {
     double nearA = apart(a), nearB = apart(b);
     return nearA != nearB ? nearA < nearB : a.id < b.id;
   };
-  size_t sorted = 0;
-  double sum = 0;
-  std::optional<double> last; // how far the last one is that is needed
-  for (size_t i = 0; i < kept.size(); ++i) {
-    if (i == sorted) {
-      sorted = std::min(kept.size(), std::max<size_t>(256, 4 * sorted));
-      std::partial_sort(kept.begin() + i, kept.begin() + sorted, kept.end(),
-                        isNearer);
+  size_t all = kept.size();
+  Part part =
+      partByBuckets(filters.typicalP * total * (1 - kApart), near, apart);
+  if (!cutByQuickSums(filters.typicalP, total, kApart, isNearer, part)) {
+    kept.cut(all);
+    std::sort(kept.begin(), kept.end(), isNearer);
+    double sum = 0;
+    for (size_t i = 0; i < all && sum < filters.typicalP * total; ++i) {
+      sum += quickWeight(kept.begin()[i]);
+      kept.cut(i + 1);
     }
-    const Candidate &candidate = kept.begin()[i];
-    if (last && apart(candidate) > *last)
-      return kept.cut(i);
-    sum += quickWeight(candidate);
-    if (!last && sum >= filters.typicalP * total)
-      last = apart(candidate);
   }
+  // Of those behind, some may be as near as the last one.
+  double last = apart(kept.end()[-1]);
+  size_t count = kept.size();
+  kept.cut(all);
+  for (size_t i = count; i < all; ++i)
+    if (apart(kept.begin()[i]) <= last)
+      std::swap(kept.begin()[count++], kept.begin()[i]);
+  kept.cut(count);
 }
 
 bool Filters::leaveOut(size_t vocabulary) const {

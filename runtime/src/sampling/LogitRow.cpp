@@ -80,6 +80,17 @@ double LogitRow::roughMass(const Distance &distance) const {
   return sum;
 }
 
+Moments LogitRow::moments(const Distance &distance) const {
+  size_t whole = logits.size() / kBlock;
+  Moments sums = rowPasses().moments(logits.data(), maxima.data(), whole,
+                                     distance, kFarthest);
+  for (size_t id = whole * kBlock; id < logits.size(); ++id) {
+    double from = distance.of(logits[id]);
+    sums.add(quickExp(from), from);
+  }
+  return sums;
+}
+
 void LogitRow::gather(float least, Candidates &out) const {
   for (size_t b = 0; b < maxima.size(); ++b) {
     if (maxima[b] < least)

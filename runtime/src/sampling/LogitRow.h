@@ -46,6 +46,9 @@ public:
   double mass(const Distance &distance) const;
   /// The same within 10^-5 of it, faster.
   double roughMass(const Distance &distance) const;
+  /// Moments of the tokens of `mass`, the same bits on every machine; of a row whose
+  /// best logit is finite.
+  Moments moments(const Distance &distance) const;
   /// Adds the tokens of at least this logit to `out`, in their order.
   void gather(float least, Candidates &out) const;
   /// A logit that at least `count` tokens reach, or minus infinity. `scratch` is

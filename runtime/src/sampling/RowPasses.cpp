@@ -205,6 +205,23 @@ EFFC_INLINE static void raceOf(const float *row, const float *maxima,
   given = race;
 }
 
+/// quickExp() of each, which is not taken below QuickExp::kLeast.
+template <int Count>
+EFFC_INLINE static void quickExps(typename Lanes<Count>::F64 x,
+                                  typename Lanes<Count>::F64 &result) {
+  using F64 = typename Lanes<Count>::F64;
+  using U64 = typename Lanes<Count>::U64;
+  x = x > QuickExp::kLeast ? x : F64{} + QuickExp::kLeast;
+  F64 shifted = x * QuickExp::kLog2e + QuickExp::kRound;
+  F64 k = shifted - QuickExp::kRound;
+  F64 r = (x - k * QuickExp::kLn2High) - k * QuickExp::kLn2Low;
+  F64 sum = r * QuickExp::kTerms[0] + QuickExp::kTerms[1];
+  for (size_t n = 2; n < std::size(QuickExp::kTerms); ++n)
+    sum = sum * r + QuickExp::kTerms[n];
+  result = reinterpret_cast<F64>(reinterpret_cast<U64>(sum) +
+                                 (reinterpret_cast<U64>(shifted) << 52));
+}
+
 template <int Count>
 EFFC_INLINE static double massOf(const float *row, const float *maxima,
                                  size_t blocks, const Distance &distance,
@@ -219,23 +236,51 @@ EFFC_INLINE static double massOf(const float *row, const float *maxima,
       for (size_t half = 0; half < 2; ++half) {
         typename L::Half logits;
         load(row + b * LogitRow::kBlock + i + half * Count, logits);
-        F64 x = (__builtin_convertvector(logits, F64) - distance.best) *
-                distance.inverse;
-        x = x > QuickExp::kLeast ? x : F64{} + QuickExp::kLeast;
-        F64 shifted = x * QuickExp::kLog2e + QuickExp::kRound;
-        F64 k = shifted - QuickExp::kRound;
-        F64 r = (x - k * QuickExp::kLn2High) - k * QuickExp::kLn2Low;
-        F64 sum = r * QuickExp::kTerms[0] + QuickExp::kTerms[1];
-        for (size_t n = 2; n < std::size(QuickExp::kTerms); ++n)
-          sum = sum * r + QuickExp::kTerms[n];
-        sums[half] += reinterpret_cast<F64>(
-            reinterpret_cast<typename L::U64>(sum) +
-            (reinterpret_cast<typename L::U64>(shifted) << 52));
+        F64 weights;
+        quickExps<Count>(
+            (__builtin_convertvector(logits, F64) - distance.best) *
+                distance.inverse,
+            weights);
+        sums[half] += weights;
       }
   }
   double all = 0;
   for (size_t i = 0; i < Count; ++i)
     all += sums[0][i] + sums[1][i];
+  return all;
+}
+
+/// Sixteen sums, whatever the width: token i of a block is in sum i % 16.
+template <int Count>
+EFFC_INLINE static Moments momentsOf(const float *row, const float *maxima,
+                                     size_t blocks, const Distance &distance,
+                                     double farthest) {
+  using L = Lanes<Count>;
+  using F64 = typename L::F64;
+  constexpr size_t kSums = 16, kVectors = kSums / Count;
+  static_assert(LogitRow::kBlock % kSums == 0);
+  F64 masses[kVectors] = {}, distances[kVectors] = {};
+  for (size_t b = 0; b < blocks; ++b) {
+    if (distance.of(maxima[b]) < -farthest)
+      continue;
+    for (size_t i = 0; i < LogitRow::kBlock; i += kSums)
+      for (size_t v = 0; v < kVectors; ++v) {
+        typename L::Half logits;
+        load(row + b * LogitRow::kBlock + i + v * Count, logits);
+        F64 x = (__builtin_convertvector(logits, F64) - distance.best) *
+                distance.inverse;
+        F64 weights;
+        quickExps<Count>(x, weights);
+        masses[v] += weights;
+        distances[v] += weights > Moments::kLeastWeight ? weights * x : F64{};
+      }
+  }
+  Moments all;
+  for (size_t v = 0; v < kVectors; ++v)
+    for (size_t i = 0; i < Count; ++i) {
+      all.mass += masses[v][i];
+      all.distances += distances[v][i];
+    }
   return all;
 }
 
@@ -318,8 +363,13 @@ EFFC_INLINE static double roughMassOf(const float *row, const float *maxima,
                                        double farthest) {                      \
       return roughMassOf<Count>(row, maxima, blocks, distance, farthest);      \
     }                                                                          \
-    static constexpr RowPasses kPasses = {maxima, race, mass, roughMass,       \
-                                          #Name};                              \
+    attributes static Moments moments(const float *row, const float *maxima,   \
+                                      size_t blocks, const Distance &distance, \
+                                      double farthest) {                       \
+      return momentsOf<Count>(row, maxima, blocks, distance, farthest);        \
+    }                                                                          \
+    static constexpr RowPasses kPasses = {maxima,    race,    mass,            \
+                                          roughMass, moments, #Name};          \
   };                                                                           \
   }
 

@@ -2,8 +2,8 @@
 //
 // Written once for vectors of any width (RowPasses.cpp) and compiled for those of
 // the machine's baseline and, on x86-64, wider ones. Which of them runs shows in
-// no token: maxima and the winner of a race are exact, sums of weights are used
-// where a last bit decides nothing.
+// no token: maxima, the winner of a race and moments are exact, other sums of weights
+// are used where a last bit decides nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_SAMPLING_ROWPASSES_H
@@ -31,6 +31,11 @@ struct RowPasses {
   /// The same in f32, within 10^-5 of it where nothing lies farther than 36.
   double (*roughMass)(const float *row, const float *maxima, size_t blocks,
                       const Distance &distance, double farthest);
+  /// Moments of the tokens of `mass`, by quickExp(): added up in one order, so that
+  /// all widths have the same bits. All logits that are looked at are finite or
+  /// minus infinity.
+  Moments (*moments)(const float *row, const float *maxima, size_t blocks,
+                     const Distance &distance, double farthest);
   const char *name;
 };
 

@@ -60,6 +60,20 @@ struct Distance {
   }
 };
 
+/// Sums over a row's tokens: of their weights, and of weights times distances, from
+/// which the expected surprise follows.
+struct Moments {
+  /// Tokens with less lie so far that the product may be no number.
+  static constexpr double kLeastWeight = 0x1p-900;
+  double mass = 0, distances = 0;
+
+  void add(double weight, double distance) {
+    mass += weight;
+    if (weight > kLeastWeight)
+      distances += weight * distance;
+  }
+};
+
 } // namespace effc::rt
 
 #endif // EFFC_RUNTIME_SRC_SAMPLING_WEIGHTS_H

@@ -79,6 +79,17 @@ TEST(Filters, TypicalKeepsWhatSurprisesAsExpected) {
       }
 }
 
+// Few of many, nearly all of them, and one that has all the mass.
+TEST(Filters, TypicalOfLongRows) {
+  for (float spread : {0.01f, 3.0f, 30.0f})
+    for (float mass : {0.3f, 0.9f, 0.999f}) {
+      std::vector<float> logits = randomRow(20011, 5, spread);
+      EXPECT_EQ(keptOf({1.5f, 0, 1, 0, mass}, logits),
+                typicalOf(logits, 1.5, mass, allOf(20011)))
+          << "spread " << spread << ", mass " << mass;
+    }
+}
+
 // Of tokens with 1/2, 1/4, 1/8 and 1/8 the surprises are 1, 2, 3 and 3 bits, and
 // 1.75 are expected: the second is nearest, the first next, the others as far.
 TEST(Filters, TypicalByHand) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <optional>
 #include <random>
 
 using namespace effc::rt;
@@ -92,6 +93,38 @@ TEST(RowPasses, SumWeights) {
           static_cast<double>(sum), 1e-5 * static_cast<double>(sum))
           << passes.name << ", " << spread;
     }
+}
+
+TEST(RowPasses, MomentsHaveTheSameBitsInAllWidths) {
+  for (float spread : {1.0f, 50.0f, 3000.0f}) {
+    std::vector<float> row = randomRow(8, spread);
+    row[3] = -INFINITY;
+    std::vector<float> maxima = maximaOf(row);
+    float best = *std::max_element(row.begin(), row.end());
+    long double mass = 0, distances = 0;
+    for (float logit : row) {
+      long double x = (static_cast<long double>(logit) - best) * 0.7L;
+      mass += std::exp(x);
+      if (std::isfinite(logit))
+        distances += std::exp(x) * x;
+    }
+    std::optional<Moments> first;
+    for (const RowPasses &passes : allRowPasses()) {
+      Moments sums =
+          passes.moments(row.data(), maxima.data(), kBlocks, {best, 0.7}, 36);
+      EXPECT_NEAR(sums.mass, static_cast<double>(mass),
+                  1e-10 * static_cast<double>(mass))
+          << passes.name << ", " << spread;
+      EXPECT_NEAR(sums.distances, static_cast<double>(distances),
+                  1e-10 * static_cast<double>(mass))
+          << passes.name << ", " << spread;
+      if (!first)
+        first = sums;
+      EXPECT_EQ(sums.mass, first->mass) << passes.name << ", " << spread;
+      EXPECT_EQ(sums.distances, first->distances)
+          << passes.name << ", " << spread;
+    }
+  }
 }
 
 TEST(Weights, QuickOnesAreNearTheExactOnes) {
