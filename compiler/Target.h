@@ -46,8 +46,10 @@ struct Target {
   int64_t stepRate, dotRate;
   int64_t stateBytes; // state that stays close to a core
   // GPUs: the same rate of products whose operands are rounded, what a block
-  // may have, and how many cores there are.
-  int64_t roundedDotRate = 0, mostThreads = 0, mostSharedBytes = 0, cores = 0;
+  // may have, how many cores there are, and the bytes that memory moves in a
+  // cycle of theirs.
+  int64_t roundedDotRate = 0, mostThreads = 0, mostSharedBytes = 0, cores = 0,
+          bandwidth = 0;
   GpuCore core = {};
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
@@ -73,6 +75,8 @@ inline constexpr tile::UnitGetter kAmpereUnits[] = {tile::getMmaSync};
 inline constexpr tile::UnitGetter kHopperUnits[] = {tile::getWgmma,
                                                     tile::getMmaSync};
 
+// Bandwidths are data sheets' bytes in a second by their boost clocks: A100 of 80 GB,
+// 2,039 GB/s at 1.41 GHz; H100 SXM, 3,350 at 1.98, 1.1 % less than here.
 inline constexpr Target kSm80 = {.name = "sm_80",
                                  .code = "sm_80",
                                  .cpu = "sm_80",
@@ -88,6 +92,7 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .mostThreads = 256,
                                  .mostSharedBytes = 166912,
                                  .cores = 108,
+                                 .bandwidth = 1446,
                                  .core = kUsualCore,
                                  .units = kAmpereUnits};
 inline constexpr Target kSm90a = {.name = "sm_90a",
@@ -105,15 +110,17 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .mostThreads = 256,
                                   .mostSharedBytes = 232448,
                                   .cores = 132,
+                                  .bandwidth = 1678,
                                   .core = kUsualCore,
                                   .units = kHopperUnits,
                                   .overlapsLaunches = true,
                                   .isForOwnChips = true};
 
 /// Chips of the same code with smaller blocks, half the tensor cores of a core, and
-/// more cores: GA102 (RTX 3090, A40), AD102 (RTX 4090, L40S).
+/// other cores: GA102 (RTX 3090: 936 GB/s at 1.70 GHz; A40), AD102 (RTX 4090: 1,008 at
+/// 2.52; L40S).
 inline constexpr Target smallBlocksOf(llvm::StringRef name, llvm::StringRef ptx,
-                                      int64_t cores) {
+                                      int64_t cores, int64_t bandwidth) {
   Target chip = kSm80;
   chip.name = chip.code = chip.cpu = name;
   chip.ptx = ptx;
@@ -121,29 +128,37 @@ inline constexpr Target smallBlocksOf(llvm::StringRef name, llvm::StringRef ptx,
   chip.roundedDotRate /= 2;
   chip.mostSharedBytes = 101376;
   chip.cores = cores;
+  chip.bandwidth = bandwidth;
   return chip;
 }
-inline constexpr Target kSm86 = smallBlocksOf("sm_86", "compute_86", 84);
-inline constexpr Target kSm89 = smallBlocksOf("sm_89", "compute_89", 128);
+inline constexpr Target kSm86 =
+    smallBlocksOf("sm_86", "compute_86", /*cores=*/84, /*bandwidth=*/552);
+inline constexpr Target kSm89 =
+    smallBlocksOf("sm_89", "compute_89", /*cores=*/128, /*bandwidth=*/400);
 
 /// Chips after Hopper, by what they share with Ampere: products by mma.sync. GB202
-/// (RTX 5090) has the blocks of AD102, B200 those of Hopper.
+/// (RTX 5090: 1,792 GB/s at 2.41 GHz) has the blocks of AD102, B200 (8,000 at 1.97) those
+/// of Hopper.
 inline constexpr Target blackwellOf(Target like, llvm::StringRef name,
                                     llvm::StringRef ptx,
-                                    llvm::StringRef features, int64_t cores) {
+                                    llvm::StringRef features, int64_t cores,
+                                    int64_t bandwidth) {
   like.name = like.code = like.cpu = name;
   like.ptx = ptx;
   like.isForOwnChips = false;
   like.features = features;
   like.cores = cores;
+  like.bandwidth = bandwidth;
   like.units = kAmpereUnits;
   like.overlapsLaunches = true;
   return like;
 }
 inline constexpr Target kSm100 =
-    blackwellOf(kSm90a, "sm_100", "compute_100", "+ptx86", /*cores=*/148);
+    blackwellOf(kSm90a, "sm_100", "compute_100", "+ptx86", /*cores=*/148,
+                /*bandwidth=*/4070);
 inline constexpr Target kSm120 =
-    blackwellOf(kSm89, "sm_120", "compute_120", "+ptx87", /*cores=*/170);
+    blackwellOf(kSm89, "sm_120", "compute_120", "+ptx87", /*cores=*/170,
+                /*bandwidth=*/744);
 
 /// All targets: the host in the lowest level of its instruction set, its further
 /// levels, GPUs, simulated ones.

@@ -180,8 +180,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     and a tile dot sustain, `exact_dot_rate` the same of a dot whose operands stay as
     they are beside rounded ones (without it, `dot_rate`), `state_bytes` the bytes of
     state that stay close to a core. `cores` is how many of them a chip has, 0 where
-    that is not known. `block` limits the blocks of a GPU, `core` says what one of its
-    cores has for them. `library` says that products may be left to a library of the
+    that is not known. `bandwidth` is the bytes that a GPU's memory moves in a cycle of
+    its cores. `block` limits the blocks of a GPU, `core` says what one of its cores has
+    for them. `library` says that products may be left to a library of the
     device's.
 
     `digits` are those of the host's products with weights in panels, to which their
@@ -209,7 +210,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     * (TARGET6) `triple` is the host's.
     * (TARGET7) `optimised = false` is the host's.
     * (TARGET8) `exact_dot_rate`, where present, is that of a target with `rounded_to`.
-    * (TARGET9) a GPU has `block`, `core` and `cores`.
+    * (TARGET9) a GPU has `block`, `core`, `cores` and `bandwidth`, and the host has no
+      `bandwidth`.
     * (TARGET10) `byte_products` and `bf16_products` are the host's, `ptx` and
       `own_chips` a GPU's.
 
@@ -241,6 +243,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     "int64_t":$dot_rate, DefaultValuedParameter<"int64_t", "0">:$exact_dot_rate,
     "int64_t":$state_bytes,
     DefaultValuedParameter<"int64_t", "0">:$cores,
+    DefaultValuedParameter<"int64_t", "0">:$bandwidth,
     OptionalArrayRefParameter<"::effc::tile::IsaAttr">:$further);
   let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
     (`simulated` `=` $simulated^ `,`)? (`units` `=` `[` $units^ `]` `,`)?
@@ -252,7 +255,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`byte_products` `=` $byte_products^ `,`)? (`bf16_products` `=` $bf16_products^ `,`)?
     (`further` `=` `[` $further^ `]` `,`)? (`optimised` `=` $optimised^ `,`)?
     `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
-    `,` (`exact_dot_rate` `=` $exact_dot_rate^ `,`)? `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)? `>` }];
+    `,` (`exact_dot_rate` `=` $exact_dot_rate^ `,`)? `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)?
+    (`,` `bandwidth` `=` $bandwidth^)? `>` }];
   let extraClassDeclaration = [{
     /// The host with one level alone: `further[index - 1]`, or its own where `index`
     /// is 0.

@@ -1,8 +1,9 @@
 // What a launch of a GPU is worth: up to which sizes work is done again, or memory is
 // passed over once more, rather than that a call has a launch more.
 //
-// Each is the launch's cycles times what a chip does in a cycle. The rates were predicted
-// for an H100 (tools/sass_model), and no other chip was asked.
+// Each is the launch's cycles times what a chip does in a cycle: what its memory moves
+// (`bandwidth`), and what its cores read again from the second cache. That cache's rate
+// was predicted for an H100 (tools/sass_model) and is taken to grow with the cores.
 #ifndef EFFC_PASSES_KERNELFACTS_LAUNCHCOST_H
 #define EFFC_PASSES_KERNELFACTS_LAUNCHCOST_H
 

@@ -279,14 +279,14 @@
 // -----
 
 // target9: what a block may have
-// expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'block'}}
-"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'block'}}
+"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108, bandwidth = 1446>} : () -> ()
 
 // -----
 
 // target9: what a core has
-// expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'core'}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'core'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108, bandwidth = 1446>} : () -> ()
 
 // -----
 
@@ -304,10 +304,22 @@
 
 // target10: what a level of the host multiplies
 // expected-error @+1 {{expects 'byte_products' and 'bf16_products' of the host alone, and 'ptx' and 'own_chips' of a GPU alone, but got a target of the other with one of them}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108, bandwidth = 1446>} : () -> ()
 
 // -----
 
 // target9: how many cores
-// expected-error @+1 {{expects 'block', 'core' and 'cores' of a GPU, but got a target without 'cores'}}
+// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'cores'}}
 "test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target9: what a GPU's memory moves
+// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'bandwidth'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+
+// -----
+
+// target9: the host's memory is not described
+// expected-error @+1 {{expects 'bandwidth' of a GPU alone, but got the host's target with 140}}
+"test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096, bandwidth = 140>} : () -> ()

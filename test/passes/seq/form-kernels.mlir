@@ -181,7 +181,7 @@ func.func @choice_of_a_norm(%x: tensor<?x5xf32>, %w: tensor<5xf32>) -> tensor<?x
 // CHECK: seq.kernel "rms_norm"
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
 func.func @norm_of_one_row(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>, %v: tensor<5x6xf32>) -> tensor<?x5xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>
@@ -208,7 +208,7 @@ func.func @norm_of_two_rows(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5
 // NORM: seq.kernel "gated_rms_norm"
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
 func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x6xf32>) -> (tensor<?x5xf32>, tensor<?x6xf32>, tensor<?x5xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %u = seq.rms_norm %x, %g {eps = 1.0e-5 : f64} : tensor<?x6xf32>, tensor<6xf32>

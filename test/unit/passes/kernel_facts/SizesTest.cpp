@@ -28,15 +28,17 @@ struct GpuSizes {
 };
 
 // All chips here have warps of 32 threads, four schedulers and 64 Ki registers in a core,
-// and launches of 2,500 cycles: 64 threads with 150 registers are there six times.
+// and launches of 2,500 cycles: 64 threads with 150 registers are there six times. A
+// norm is taken in up to 2,500 * 1,600 terms for 132 cores, and rows are split from
+// 2,500 cycles of memory by 4,096 bytes.
 constexpr GpuSizes kGpus[] = {
-    {"sm_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
-    {"sm_86", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
-    {"sm_89", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 3272727, 1636363, 882},
+    {"sm_86", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 2545454, 1272727, 336},
+    {"sm_89", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 3878787, 1939393, 244},
     {"sm_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
-    {"sm_100", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
-    {"sm_120", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
-    {"sim_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
+    {"sm_100", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4484848, 2242424, 2484},
+    {"sm_120", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 5151515, 2575757, 454},
+    {"sim_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 3272727, 1636363, 882},
     {"sim_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024}};
 
 int64_t convolutionsBeside(tile::TargetAttr gpu) {
@@ -101,12 +103,13 @@ TEST_F(SizesTest, OfEveryLevelOfTheHost) {
 }
 
 // Half the schedulers have half the warps, and half the rows of a tile. Launches that
-// take twice as long are worth twice the work.
+// take twice as long are worth twice the work, and half the bandwidth halves it again.
 TEST_F(SizesTest, FollowARecordThatNoTableHas) {
   Target chip = kSm90a;
   chip.core.schedulers = 2;
   chip.core.launch *= 2;
   chip.core.registers /= 2;
+  chip.bandwidth /= 2;
   tile::TargetAttr gpu = describe(chip);
   BlockRoom room = BlockRoom::of(gpu);
   EXPECT_EQ(room.fewThreads(), 64);
@@ -114,7 +117,7 @@ TEST_F(SizesTest, FollowARecordThatNoTableHas) {
   EXPECT_EQ(room.tileRows(), 32);
   EXPECT_EQ(convolutionsBeside(gpu), 3);
   EXPECT_EQ(mostNormedTerms(gpu, /*isGated=*/false), 8000000);
-  EXPECT_EQ(fewestSplitRows(gpu), 2048);
+  EXPECT_EQ(fewestSplitRows(gpu), 1024);
 }
 
 } // namespace
