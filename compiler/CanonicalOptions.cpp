@@ -159,6 +159,12 @@ static const CanonicalOption kOptions[] = {
        return true;
      },
      /*isFlag=*/true},
+    // Alternatives of one expression, which matches what they do.
+    {"--tap", [](const CompileOptions &o) { return join(o.taps, "|"); },
+     [](StringRef value, CompileOptions &o) {
+       o.taps = {value.str()};
+       return !value.empty();
+     }},
     {"--allow", [](const CompileOptions &o) { return join(o.allow, ","); },
      [](StringRef value, CompileOptions &o) {
        o.allow.clear();

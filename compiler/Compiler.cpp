@@ -15,6 +15,7 @@
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
+#include "compiler/Taps.h"
 #include "compiler/TargetRemarks.h"
 #include "compiler/WeightSource.h"
 #include "dialects/plan/Plan.h"
@@ -160,6 +161,9 @@ llvm::Error Compilation::import() {
   model = std::move(*imported);
   if (options.hidden)
     if (llvm::Error error = giveHiddenRows(*model.module))
+      return error;
+  if (!options.taps.empty())
+    if (llvm::Error error = giveTaps(*model.module, options.taps))
       return error;
   if (!model.checkpoint && options.compileTo == Phase::Artifact &&
       options.weights != codegen::WeightsMode::None)

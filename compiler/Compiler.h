@@ -45,6 +45,9 @@ struct CompileOptions {
   bool ungroupedNorm = false;
   /// Entries give what the model's head would have multiplied, and no logits.
   bool hidden = false;
+  /// Entries give inner values of these names in place of logits (compiler/Taps.h); empty:
+  /// logits. Excludes `hidden`.
+  std::vector<std::string> taps;
   /// The first and the last tokens that layers of attention see instead of
   /// more; a window of 0: all (frontend/Import.h).
   int64_t sinks = 0, window = 0;

@@ -22,34 +22,44 @@ static void eraseUnread(ModuleOp module) {
       weight.erase();
 }
 
-llvm::Error effc::giveHiddenRows(ModuleOp module) {
+llvm::Expected<func::FuncOp> effc::findForward(ModuleOp module) {
   auto forward = module.lookupSymbol<func::FuncOp>("forward");
   if (!forward || !forward.getBody().hasOneBlock() ||
       forward.getNumResults() == 0)
     return llvm::createStringError("there is no @forward that gives logits");
-  Operation *end = forward.getBody().front().getTerminator();
-  SmallVector<Operation *> head = collectHead(end->getOperand(0));
+  return forward;
+}
+
+void effc::giveRows(func::FuncOp forward, Value rows) {
+  Block &body = forward.getBody().front();
+  Operation *end = body.getTerminator();
+  end->setOperand(0, rows);
+  forward.setType(FunctionType::get(forward.getContext(),
+                                    forward.getArgumentTypes(),
+                                    TypeRange(end->getOperandTypes())));
+  // Values alone are computed here, so that what nobody reads can go; readers first.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
+    if (op.use_empty())
+      op.erase();
+  auto module = forward->getParentOfType<ModuleOp>();
+  eraseUnread(module);
+  int64_t width = cast<RankedTensorType>(rows.getType()).getShape().back();
+  module->setAttr(seq::kHiddenWidthAttr,
+                  Builder(module.getContext()).getI64IntegerAttr(width));
+}
+
+llvm::Error effc::giveHiddenRows(ModuleOp module) {
+  llvm::Expected<func::FuncOp> forward = findForward(module);
+  if (!forward)
+    return forward.takeError();
+  Value logits = forward->getBody().front().getTerminator()->getOperand(0);
+  SmallVector<Operation *> head = collectHead(logits);
   if (head.empty())
     return llvm::createStringError(
         "--hidden gives the rows that a model's head multiplies, but this "
         "model's logits are no product of rows with a matrix, followed by "
         "elementwise ops");
-  Value rows = head.front()->getOperand(0);
-  auto type = cast<RankedTensorType>(rows.getType());
-  end->setOperand(0, rows);
-  forward.setType(FunctionType::get(module.getContext(),
-                                    forward.getArgumentTypes(),
-                                    TypeRange(end->getOperandTypes())));
-  // The head and what only it reads, the last first.
-  for (Operation *op : llvm::reverse(head))
-    op->erase();
-  for (auto parameter :
-       llvm::make_early_inc_range(forward.getOps<seq::ParameterOp>()))
-    if (parameter->use_empty())
-      parameter->erase();
-  eraseUnread(module);
-  module->setAttr(
-      seq::kHiddenWidthAttr,
-      Builder(module.getContext()).getI64IntegerAttr(type.getShape().back()));
+  giveRows(*forward, head.front()->getOperand(0));
   return llvm::Error::success();
 }

@@ -1,6 +1,7 @@
 #include "compiler/OpProbe.h"
 
 #include "compiler/ModelLayers.h"
+#include "compiler/RowValues.h"
 #include "compiler/StoredForward.h"
 #include "dialects/seq/Seq.h"
 
@@ -14,18 +15,6 @@ using namespace effc;
 
 // Before a table's symbol: its rows for the tokens of the sequence alone.
 static constexpr llvm::StringLiteral kTablePrefix = "probe.";
-
-/// What a value gives for each row; 0 where that is not numbers.
-static int64_t countColumns(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || !isa<FloatType>(type.getElementType()) || type.getRank() < 1 ||
-      !type.isDynamicDim(0))
-    return 0;
-  int64_t columns = 1;
-  for (int64_t extent : type.getShape().drop_front())
-    columns *= ShapedType::isDynamic(extent) ? 0 : extent;
-  return columns;
-}
 
 namespace {
 /// Makes a probe of the values that are chosen.
@@ -44,8 +33,8 @@ public:
     if (llvm::Error error = forward.read(model))
       return error;
     builder.setInsertionPoint(forward.getBody().getTerminator());
-    findSelected();
-    gather(choice);
+    RowValues values(forward.getFunction());
+    gather(values, choice);
     if (parts.empty())
       return llvm::createStringError("no op gives numbers for each token");
     while (probe.columns < int64_t(distinct.size()))
@@ -79,51 +68,25 @@ public:
   }
 
 private:
-  /// Values that have rows of the output and not of the tokens.
-  void findSelected() {
-    for (Operation &op : forward.getBody().without_terminator()) {
-      bool follows = llvm::any_of(op.getOperands(), [&](Value operand) {
-        return selected.contains(operand);
-      });
-      if (follows || isa<seq::SelectRowsOp>(op))
-        selected.insert(op.result_begin(), op.result_end());
-    }
-  }
-
-  void gather(const Choice &choice) {
+  void gather(RowValues &values, const Choice &choice) {
     // What is added for them would be found as well.
     SmallVector<std::pair<OpResult, size_t>> chosen;
     forEachResult(forward.getBody(), [&](OpResult value, size_t stretch) {
-      if (countColumns(value) > 0 && choice(value, stretch))
+      if (RowValues::countColumns(value) > 0 && choice(value, stretch))
         chosen.push_back({value, stretch});
     });
     for (auto [value, stretch] : chosen) {
-      int64_t columns = countColumns(value);
+      int64_t columns = RowValues::countColumns(value);
       Operation *op = value.getOwner();
       probe.values.push_back(
           {describeOp(op), layerOf(op).str(), stretch, probe.columns, columns});
-      append(toOutputRows(value, columns));
+      append(values.toOutputRows(builder, value));
     }
   }
 
   void append(Value part) {
     parts.push_back(part);
     probe.columns += cast<RankedTensorType>(part.getType()).getDimSize(1);
-  }
-
-  /// [rows of the output, columns].
-  Value toOutputRows(Value value, int64_t columns) {
-    Location loc = value.getLoc();
-    if (cast<RankedTensorType>(value.getType()).getRank() != 2)
-      value = seq::ReshapeOp::create(
-          builder, loc, value,
-          ArrayRef<int64_t>{ShapedType::kDynamic, columns});
-    if (selected.contains(value) ||
-        (value.getDefiningOp<seq::ReshapeOp>() &&
-         selected.contains(value.getDefiningOp()->getOperand(0))))
-      return value;
-    return seq::SelectRowsOp::create(builder, loc, value.getType(), value,
-                                     forward.getFunction().getArgument(1));
   }
 
   void joinParts() {
@@ -206,7 +169,6 @@ private:
   OpBuilder builder;
   OpProbe probe;
   SmallVector<Value> parts;
-  llvm::DenseSet<Value> selected;
   llvm::MapVector<int32_t, int32_t> distinct; // tokens and their numbers
   std::vector<int32_t> numbers;               // of the sequence
 };

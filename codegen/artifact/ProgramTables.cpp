@@ -69,6 +69,13 @@ Error ProgramTables::fillStates() {
   if (auto hidden =
           module->getAttrOfType<mlir::IntegerAttr>(seq::kHiddenWidthAttr))
     program.hidden_width = static_cast<uint32_t>(hidden.getInt());
+  if (auto taps = module->getAttrOfType<mlir::ArrayAttr>(seq::kTapsAttr))
+    for (auto tap : taps.getAsRange<seq::TapAttr>()) {
+      auto filled = std::make_unique<TapT>();
+      filled->name = tap.getName().str();
+      filled->shape.assign(tap.getShape().begin(), tap.getShape().end());
+      program.taps.push_back(std::move(filled));
+    }
   program.max_context = model.getMaxContext();
   program.model_width = model.getWidth();
   program.slot_bytes = layout.getSlotBytes();

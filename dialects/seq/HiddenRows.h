@@ -10,6 +10,10 @@ namespace effc::seq {
 /// numbers, which the model's head would have multiplied.
 inline constexpr llvm::StringLiteral kHiddenWidthAttr = "seq.hidden_width";
 
+/// An array of #seq.tap beside it: what the numbers of a row are, where they are inner
+/// values one after another.
+inline constexpr llvm::StringLiteral kTapsAttr = "seq.taps";
+
 } // namespace effc::seq
 
 #endif // EFFC_DIALECTS_SEQ_HIDDENROWS_H

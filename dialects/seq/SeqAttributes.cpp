@@ -159,6 +159,20 @@ int64_t StateAttr::getSizeBytes() const {
       .bytes(getType().getNumElements());
 }
 
+LogicalResult TapAttr::verify(EmitError emitError, StringRef name,
+                              ArrayRef<int64_t> shape) {
+  if (name.empty())
+    return emitError() << "expects a 'name' that is not empty, but got \"\"";
+  for (int64_t extent : shape)
+    if (extent < 1)
+      return emitError() << "expects dimensions of at least 1 in 'shape', but "
+                            "got "
+                         << extent;
+  return success();
+}
+
+int64_t TapAttr::getColumns() const { return llvm::product_of(getShape()); }
+
 LogicalResult StateAttr::verify(EmitError emitError, StringRef name, StateKind,
                                 StateGrowth, RankedTensorType type,
                                 FloatAttr neutral, int64_t offset) {

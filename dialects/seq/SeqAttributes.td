@@ -278,6 +278,35 @@ def Seq_EntryAttr : Seq_Attr<"Entry", "entry"> {
   let genVerifyDecl = 1;
 }
 
+def Seq_TapAttr : Seq_Attr<"Tap", "tap"> {
+  let summary = "An inner value in the rows that a model gives in place of logits";
+  let description = [{
+    `effc compile --tap` makes models whose rows hold inner values one after another.
+    `name` says which value it is; `shape` is that of one token's numbers, so that their
+    product is the columns that the value takes of a row.
+
+    Constraints:
+
+    * (TAP1) `name` is not empty.
+    * (TAP2) `shape` has dimensions of at least 1.
+
+    Example:
+
+    ```mlir
+    #seq.tap<name = "layers.0.mixer:dt", shape = [24]>
+    ```
+  }];
+  let parameters = (ins
+    StringRefParameter<"which value">:$name,                /*tap1*/
+    ArrayRefParameter<"int64_t">:$shape);                   /*tap2*/
+  let assemblyFormat = "`<` `name` `=` $name `,` `shape` `=` `[` $shape `]` `>`";
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// How many numbers of a row are its own.
+    int64_t getColumns() const;
+  }];
+}
+
 def Seq_StateAttr : Seq_Attr<"State", "state"> {
   let summary = "One state in the slot of a sequence";
   let description = [{

@@ -59,6 +59,26 @@ static LogicalResult verifyHiddenWidth(Operation *op,
                          << "'";
 }
 
+static LogicalResult verifyTaps(Operation *op, NamedAttribute attribute) {
+  auto width = op->getAttrOfType<IntegerAttr>(kHiddenWidthAttr);
+  auto taps = dyn_cast<ArrayAttr>(attribute.getValue());
+  if (!isa<ModuleOp>(op) || !width || !taps ||
+      !llvm::all_of(taps, llvm::IsaPred<TapAttr>))
+    return op->emitError()
+           << "'seq.taps' expects an array of #seq.tap on 'builtin.module' "
+              "beside 'seq.hidden_width', but got "
+           << attribute.getValue() << " on '" << op->getName() << "'";
+  int64_t columns = 0;
+  for (auto tap : taps.getAsRange<TapAttr>())
+    columns += tap.getColumns();
+  if (columns != width.getInt())
+    return op->emitError() << "'seq.taps' expects values of " << width.getInt()
+                           << " numbers together, which is "
+                              "'seq.hidden_width', but got "
+                           << columns;
+  return success();
+}
+
 LogicalResult SeqDialect::verifyOperationAttribute(Operation *op,
                                                    NamedAttribute attribute) {
   StringRef name = attribute.getName().getValue();
@@ -70,6 +90,8 @@ LogicalResult SeqDialect::verifyOperationAttribute(Operation *op,
     return verifyEntry(op, attribute);
   if (name == kHiddenWidthAttr)
     return verifyHiddenWidth(op, attribute);
+  if (name == kTapsAttr)
+    return verifyTaps(op, attribute);
   return op->emitError() << "'" << name
                          << "' is no attribute of the dialect 'seq'";
 }

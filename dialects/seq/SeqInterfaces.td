@@ -62,6 +62,13 @@ def Seq_MixerOpInterface
       }],
       "::llvm::ArrayRef<::effc::seq::OperandSignature>", "getSignature", (ins),
       /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+        The operands that are there with their names in the op's definition, in
+        operand order. Empty where the definition names none.
+      }],
+      "::llvm::SmallVector<std::pair<::llvm::StringRef, ::mlir::Value>>",
+      "getNamedOperands", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return {};">,
     InterfaceMethod<"Class and structure record.",
       "::effc::seq::StructureAttr", "getStructure">,
     InterfaceMethod<[{

@@ -521,6 +521,38 @@ Check rt::checkProvenance(const artifact::Program &program) {
   return {};
 }
 
+/// The inner values are all of a row.
+static Check checkTaps(const artifact::Program &program) {
+  const auto *taps = program.taps();
+  if (!taps)
+    return {};
+  if (Check error = checkCount(taps, kMaxTaps, "inner values"))
+    return error;
+  uint64_t columns = 0;
+  for (const artifact::Tap *tap : *taps) {
+    if (Check error = checkName(tap->name(), "inner value"))
+      return error;
+    if (tap->shape()->size() == 0 || tap->shape()->size() > kMaxRank)
+      return badData("inner value '", tap->name()->string_view(), "' has ",
+                     tap->shape()->size(), " dimensions, but 1 to ", kMaxRank,
+                     " are expected");
+    uint64_t count = 1;
+    for (uint32_t extent : *tap->shape()) {
+      count *= extent;
+      if (count == 0 || count > kMaxVocabulary)
+        return badData("inner value '", tap->name()->string_view(),
+                       "' has a shape of none, or of more than ",
+                       kMaxVocabulary, " numbers");
+    }
+    columns += count;
+  }
+  if (columns != program.hidden_width().value_or(0))
+    return badData("inner values have ", columns,
+                   " numbers together, but rows have ",
+                   program.hidden_width().value_or(0));
+  return {};
+}
+
 Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
                        uint64_t fileSize) {
   if (program.vocabulary_size() == 0 ||
@@ -531,6 +563,8 @@ Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
       width && (*width == 0 || *width > kMaxVocabulary))
     return badData("hidden states have ", *width, " numbers, but 1 to ",
                    kMaxVocabulary, " are expected");
+  if (Check error = checkTaps(program))
+    return error;
   if (program.max_context() > kMaxContext)
     return badData("the longest context is ", program.max_context(),
                    " tokens, but at most ", kMaxContext, " are expected");

@@ -299,6 +299,25 @@ static void writeKeyWork(JsonWriter &json, const artifact::Program &program) {
   json.endArray();
 }
 
+/// Which inner values a row has, where it has any.
+static void writeTaps(JsonWriter &json, const artifact::Program &program) {
+  if (!program.taps())
+    return;
+  json.key("taps");
+  json.beginArray();
+  for (const artifact::Tap *tap : *program.taps()) {
+    json.beginObject();
+    json.field("name", tap->name()->string_view());
+    json.key("shape");
+    json.beginArray();
+    for (uint32_t extent : *tap->shape())
+      json.value(extent);
+    json.endArray();
+    json.endObject();
+  }
+  json.endArray();
+}
+
 static void writeGeneration(JsonWriter &json,
                             const artifact::Generation &generation) {
   json.key("generation");
@@ -384,6 +403,7 @@ std::string rt::describe(const Model &model) {
   json.field("model_width", program.model_width());
   if (auto width = program.hidden_width())
     json.field("hidden_width", *width);
+  writeTaps(json, program);
   json.field("max_context", program.max_context());
   json.field("parameters", program.parameters());
   json.field("flops_per_token",

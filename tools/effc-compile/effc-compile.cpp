@@ -50,7 +50,7 @@ struct Arguments {
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
   std::string remarks, werror;
-  std::vector<std::string> allow;
+  std::vector<std::string> allow, taps;
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, noOptimise = false, timing = false,
@@ -171,6 +171,14 @@ void declareNumbers(CLI::App &app, Arguments &a) {
   app.add_flag("--ungrouped-norm", a.ungroupedNorm,
                "Norm all channels of a gated norm together where the model "
                "has groups, as transformers did before release 5");
+  app.add_option("--tap", a.taps,
+                 "Give inner values and no logits, for effc eval --tap: all "
+                 "whose whole name this extended regular expression matches, "
+                 "such as 'layers\\.0\\.mixer' and its operands "
+                 "'layers.*mixer:(q|k)'; what matches none is an error that "
+                 "lists names. Give it again for more")
+      ->type_name("REGEX")
+      ->allow_extra_args(false);
   app.add_flag("--hidden", a.hidden,
                "Give hidden states and no logits: the rows that the model's "
                "head would multiply, for embeddings (effc serve) and effc eval "
@@ -388,6 +396,11 @@ std::string parse(const Arguments &a, CompileOptions &options) {
   options.importance = a.importance;
   options.ungroupedNorm = a.ungroupedNorm;
   options.hidden = a.hidden;
+  options.taps = a.taps;
+  if (options.hidden && !options.taps.empty())
+    return "--hidden and --tap both say what is given in place of logits";
+  if (llvm::is_contained(options.taps, ""))
+    return "--tap expects a regular expression, but got an empty one";
   options.allow = a.allow;
   llvm::sort(options.allow);
   options.allow.erase(llvm::unique(options.allow), options.allow.end());

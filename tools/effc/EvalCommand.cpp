@@ -6,6 +6,7 @@
 #include "tools/effc/HiddenRows.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
+#include "tools/effc/RowParts.h"
 #include "tools/effc/Windows.h"
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
@@ -29,7 +30,7 @@ struct EvalOptions {
   std::string file;
   ModelAccess access;
   std::optional<std::string> tokens, text, requests, logits, targets, against,
-      hidden;
+      hidden, tap;
   std::string split = "all";
   std::optional<uint32_t> batch;
   uint64_t window = 0, stride = 0;
@@ -60,11 +61,9 @@ static void requireRoom(const Model &model,
                     " tokens (effc compile --max-context makes another)");
 }
 
-/// A file of rows for each sequence, which `option` asks for.
-static std::unique_ptr<SafetensorsWriter>
-openRows(const Model &model, const EvalOptions &options,
-         const std::string &option, const std::string &path,
-         const std::vector<Tokens> &sequences) {
+/// Throws where rows cannot be written to `path`, which `option` names.
+static void checkRowFile(const Model &model, const EvalOptions &options,
+                         const std::string &option, const std::string &path) {
   if (path == "-")
     throw UsageError("--" + option +
                      " needs a file: the results go to standard output");
@@ -72,13 +71,20 @@ openRows(const Model &model, const EvalOptions &options,
       filesOf(model, options.file, options.access);
   inputs.push_back(options.tokens ? *options.tokens : *options.text);
   checkOutput("--" + option, path, inputs);
+}
+
+/// A file of logits for each sequence.
+static std::unique_ptr<SafetensorsWriter>
+openLogits(const Model &model, const EvalOptions &options,
+           const std::vector<Tokens> &sequences) {
+  checkRowFile(model, options, "logits", *options.logits);
   std::vector<SafetensorsWriter::Tensor> tensors;
   for (size_t i = 0; i < sequences.size(); ++i)
-    tensors.push_back({option + "." + std::to_string(i),
-                       options.last ? std::min<size_t>(1, sequences[i].size())
-                                    : sequences[i].size(),
-                       model.rowWidth()});
-  return std::make_unique<SafetensorsWriter>(path, std::move(tensors));
+    tensors.push_back({"logits." + std::to_string(i),
+                       sequences[i].size(),
+                       {model.rowWidth()}});
+  return std::make_unique<SafetensorsWriter>(*options.logits,
+                                             std::move(tensors));
 }
 
 /// NaN where nothing was predicted.
@@ -212,18 +218,20 @@ static void checkOptions(const EvalOptions &options) {
                                {"--window", options.window > 0}})
     if (options.requests && isGiven)
       throw UsageError(std::string(name) + " does not go with --requests");
+  const char *rows = options.hidden ? "--hidden" : "--tap";
   for (auto [name, isGiven] : {std::pair("--requests", bool(options.requests)),
                                {"--targets", bool(options.targets)},
                                {"--against", bool(options.against)},
                                {"--logits", bool(options.logits)},
                                {"--split", options.split != "all"},
-                               {"--window", options.window > 0}})
-    if (options.hidden && isGiven)
-      throw UsageError(std::string(name) + " does not go with --hidden");
+                               {"--window", options.window > 0},
+                               {"--tap", options.hidden && options.tap}})
+    if ((options.hidden || options.tap) && isGiven)
+      throw UsageError(std::string(name) + " does not go with " + rows);
   if (options.byPosition && !options.against)
     throw UsageError("--by-position needs --against");
-  if (options.last && !options.hidden)
-    throw UsageError("--last needs --hidden");
+  if (options.last && !options.hidden && !options.tap)
+    throw UsageError("--last needs --hidden or --tap");
   if (options.stride > 0 && options.window == 0)
     throw UsageError("--stride needs --window");
   if (options.stride > options.window)
@@ -278,9 +286,8 @@ static void evaluateTexts(const EvalOptions &options) {
   if (options.targets)
     targets =
         readTargetFile(*options.targets, sequences, model.vocabularySize());
-  auto writer = options.logits ? openRows(model, options, "logits",
-                                          *options.logits, sequences)
-                               : nullptr;
+  auto writer =
+      options.logits ? openLogits(model, options, sequences) : nullptr;
   uint64_t tokens = 0;
   for (const Tokens &sequence : sequences)
     tokens += sequence.size();
@@ -336,16 +343,33 @@ static void evaluateTexts(const EvalOptions &options) {
     printDrift(total.drift);
 }
 
-/// Writes the hidden states of a file that was compiled for them.
-static void writeHidden(const EvalOptions &options) {
+/// Throws Failure where the file gives other rows than are wished for.
+static void requireRows(const Model &model, const EvalOptions &options) {
+  std::string given = model.hiddenWidth() == 0 ? "logits"
+                      : model.taps().empty()   ? "hidden states"
+                                               : "inner values";
+  std::string wished = options.hidden ? "hidden states" : "inner values";
+  if (given != wished)
+    throw Failure("'" + options.file + "' gives " + given + ": effc compile " +
+                  (options.hidden ? "--hidden" : "--tap") +
+                  " makes a file that gives " + wished);
+}
+
+/// Writes the hidden states, or inner values, of a file that was compiled for them.
+static void writeRows(const EvalOptions &options) {
   Model model = openModel(options.file, options.access);
-  if (model.hiddenWidth() == 0)
-    throw Failure("'" + options.file +
-                  "' gives logits: effc compile --hidden makes a file that "
-                  "gives hidden states");
+  requireRows(model, options);
   std::vector<Tokens> sequences = readSequences(model, options);
   requireRoom(model, sequences);
-  auto writer = openRows(model, options, "hidden", *options.hidden, sequences);
+  const char *option = options.hidden ? "hidden" : "tap";
+  const std::string &path = options.hidden ? *options.hidden : *options.tap;
+  checkRowFile(model, options, option, path);
+  std::vector<uint64_t> counts;
+  for (const Tokens &sequence : sequences)
+    counts.push_back(options.last ? std::min<size_t>(1, sequence.size())
+                                  : sequence.size());
+  std::vector<RowPart> parts = partsOf(model);
+  RowPartWriter writer(path, parts, counts);
   uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
                                         1, options.batch.value_or(1));
   Place place = openEngine(options.device, model,
@@ -360,27 +384,30 @@ static void writeHidden(const EvalOptions &options) {
             sequences, options.last,
             [&](size_t sequence, uint64_t first, std::span<const float> rows) {
               uint64_t count = rows.size() / model.rowWidth();
-              writer->write(sequence, options.last ? 0 : first, rows.data(),
-                            count);
+              writer.write(sequence, options.last ? 0 : first, rows,
+                           model.rowWidth());
               progress.update(done += options.last ? first + 1 : count);
             });
   }
-  writer->finish();
-  if (options.json)
-    return print(nlohmann::ordered_json({{"tokens", tokens},
-                                         {"sequences", sequences.size()},
-                                         {"width", model.rowWidth()},
-                                         {"hidden", *options.hidden}})
-                     .dump(2) +
-                 "\n");
+  writer.finish();
+  if (options.json) {
+    nlohmann::ordered_json json = {{"tokens", tokens},
+                                   {"sequences", sequences.size()},
+                                   {"width", model.rowWidth()},
+                                   {option, path}};
+    if (options.tap)
+      for (const RowPart &part : parts)
+        json["values"][part.name] = part.shape;
+    return print(json.dump(2) + "\n");
+  }
   print("tokens      " + formatCount(tokens) + "\n");
   print("width       " + formatCount(model.rowWidth()) + "\n");
 }
 
 static void evaluate(const EvalOptions &options) {
   checkOptions(options);
-  if (options.hidden)
-    return writeHidden(options);
+  if (options.hidden || options.tap)
+    return writeRows(options);
   options.requests ? evaluateRequests(options) : evaluateTexts(options);
 }
 
@@ -455,8 +482,15 @@ void effc::cli::addEvalCommand(CLI::App &app) {
                    "each token what the model's head would multiply; for files "
                    "of effc compile --hidden, which predict nothing")
       ->type_name("FILE");
+  command
+      ->add_option("--tap", options->tap,
+                   "Write inner values of each token to this safetensors file: "
+                   "NAME.0, NAME.1, ... for each; for files of effc compile "
+                   "--tap, which predict nothing")
+      ->type_name("FILE");
   command->add_flag("--last", options->last,
-                    "With --hidden: of each sequence the last token's alone");
+                    "With --hidden or --tap: of each sequence the last token's "
+                    "alone");
   command->add_flag("--json", options->json, "Print JSON");
   addDeviceChoice(*command, options->device);
   addModelAccess(*command, options->access);
@@ -469,6 +503,7 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       "1024\n"
       "effc eval model.effc --requests arc.jsonl --json\n"
       "effc eval model.effc --tokens tokens.json --split 1 --json\n"
-      "effc eval hidden.effc -f book.txt --hidden book.safetensors");
+      "effc eval hidden.effc -f book.txt --hidden book.safetensors\n"
+      "effc eval gates.effc -f book.txt --tap gates.safetensors");
   command->callback([options] { evaluate(*options); });
 }

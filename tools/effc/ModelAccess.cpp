@@ -281,9 +281,12 @@ Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
                             const EngineWish &wish) {
   if (model.hiddenWidth() > 0 && !wish.takesHidden)
     throw Failure(
-        "the file was compiled with --hidden: it gives hidden states, "
-        "from which nothing is predicted (effc eval --hidden writes "
-        "them, effc serve has /v1/embeddings)");
+        model.taps().empty()
+            ? "the file was compiled with --hidden: it gives hidden states, "
+              "from which nothing is predicted (effc eval --hidden writes "
+              "them, effc serve has /v1/embeddings)"
+            : "the file was compiled with --tap: it gives inner values, from "
+              "which nothing is predicted (effc eval --tap writes them)");
   if (isHostName(choice.name))
     return makePlace(model, choice.name, openHost(choice, model, /*reason=*/""),
                      wish);

@@ -14,6 +14,13 @@ using namespace effc::cli;
 static_assert(std::endian::native == std::endian::little,
               "f32 is written as it lies");
 
+uint64_t SafetensorsWriter::Tensor::columns() const {
+  uint64_t count = 1;
+  for (uint64_t extent : shape)
+    count *= extent;
+  return count;
+}
+
 void SafetensorsWriter::fail(int code) {
   abandon();
   throw Failure("cannot write '" + path + "': " +
@@ -29,10 +36,12 @@ SafetensorsWriter::SafetensorsWriter(std::string name,
   uint64_t end = 0;
   for (const Tensor &tensor : tensors) {
     uint64_t begin = end;
-    end += tensor.rows * tensor.columns * sizeof(float);
+    end += tensor.rows * tensor.columns() * sizeof(float);
     offsets.push_back(begin);
+    std::vector<uint64_t> shape = {tensor.rows};
+    shape.insert(shape.end(), tensor.shape.begin(), tensor.shape.end());
     header[tensor.name] = {{"dtype", "F32"},
-                           {"shape", {tensor.rows, tensor.columns}},
+                           {"shape", std::move(shape)},
                            {"data_offsets", {begin, end}}};
   }
   std::string text = header.dump();
@@ -76,7 +85,7 @@ void SafetensorsWriter::writeAt(uint64_t offset, const void *bytes,
 
 void SafetensorsWriter::write(size_t index, uint64_t firstRow,
                               const float *rows, uint64_t count) {
-  uint64_t rowBytes = tensors[index].columns * sizeof(float);
+  uint64_t rowBytes = tensors[index].columns() * sizeof(float);
   writeAt(offsets[index] + firstRow * rowBytes, rows, count * rowBytes);
 }
 

@@ -21,7 +21,9 @@ public:
   struct Tensor {
     std::string name;
     uint64_t rows;
-    uint64_t columns;
+    std::vector<uint64_t> shape; // of a row
+
+    uint64_t columns() const;
   };
 
   /// Throws Failure when the file cannot be made.

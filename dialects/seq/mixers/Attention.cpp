@@ -211,6 +211,19 @@ StructureAttr AttentionOp::getStructure() {
                       perHead(getV() ? getV() : getK()), getSinkTokens()));
 }
 
+SmallVector<std::pair<StringRef, Value>> AttentionOp::getNamedOperands() {
+  SmallVector<std::pair<StringRef, Value>> named = {{"q", getQ()},
+                                                    {"k", getK()}};
+  for (auto [name, value] : {std::pair<StringRef, Value>("v", getV()),
+                             {"sink_query", getSinkQuery()},
+                             {"d", getD()},
+                             {"sinks", getSinks()},
+                             {"slopes", getSlopes()}})
+    if (value)
+      named.push_back({name, value});
+  return named;
+}
+
 WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
                                           ValueRange parameters) {
   WindowTokens window;

@@ -9,7 +9,7 @@ def Seq_AttentionOp
         AttrSizedOperandSegments,
         DeclareOpInterfaceMethods<Seq_StatefulOpInterface>,
         DeclareOpInterfaceMethods<Seq_MixerOpInterface,
-                                  ["getStructure", "getWindowTokens"]>]> {
+                                  ["getNamedOperands", "getStructure", "getWindowTokens"]>]> {
   let summary = "Softmax over the keys of the last tokens, or of all";
   let description = [{
     Reads `T` tokens at consecutive positions and the keys and values of those

@@ -15,6 +15,15 @@ OperandRole roleOf(unsigned index, ArrayRef<OperandSignature> signature,
   llvm_unreachable("asked for the role of an operand that is not there");
 }
 
+SmallVector<std::pair<StringRef, Value>>
+nameOperands(ArrayRef<OperandSignature> signature, ArrayRef<Value> operands) {
+  SmallVector<std::pair<StringRef, Value>> named;
+  for (auto [operand, value] : llvm::zip_equal(signature, operands))
+    if (value)
+      named.push_back({operand.name, value});
+  return named;
+}
+
 SmallVector<StateDescriptor>
 describeStates(Operation *op, ArrayRef<OperandSignature> signature) {
   auto isState = [](const OperandSignature &operand) {

@@ -16,6 +16,11 @@ template <typename Op> llvm::SmallVector<mlir::Value> signatureOperands(Op op) {
   return operands;
 }
 
+/// The operands that are there with their names.
+llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>>
+nameOperands(llvm::ArrayRef<OperandSignature> signature,
+             llvm::ArrayRef<mlir::Value> operands);
+
 /// The role of the operand of number `index` among those present.
 OperandRole roleOf(unsigned index, llvm::ArrayRef<OperandSignature> signature,
                    llvm::ArrayRef<mlir::Value> operands);

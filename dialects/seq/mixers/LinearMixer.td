@@ -136,7 +136,7 @@ class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
     : Seq_ValueOp<mnemonic, [
         DeclareOpInterfaceMethods<Seq_StatefulOpInterface>,
         DeclareOpInterfaceMethods<Seq_MixerOpInterface,
-            ["getSignature", "getStructure", "buildTokenMap"]
+            ["getSignature", "getNamedOperands", "getStructure", "buildTokenMap"]
             # !if(hasReadOut, ["buildReadOut"], []<string>)>]
         # !if(!foldl(0, signature, any, v, !or(any, v.isOptional)),
               [AttrSizedOperandSegments], []<Trait>)
@@ -195,6 +195,9 @@ class Seq_LinearMixerOp<string mnemonic, list<Seq_MixerOperand> signature,
                  # ", " # !if(v.keepsF32, "true", "false") # "}"), ",\n        ")
         # [{};
       return signature;
+    }
+    ::llvm::SmallVector<std::pair<::llvm::StringRef, ::mlir::Value>> $cppClass::getNamedOperands() {
+      return ::effc::seq::nameOperands(getSignature(), ::effc::seq::signatureOperands(*this));
     }
     ::effc::seq::OperandRole $cppClass::getOperandRole(unsigned index) {
       return ::effc::seq::roleOf(index, getSignature(), ::effc::seq::signatureOperands(*this));

@@ -590,6 +590,7 @@ effc_engine_decode_draw(effc_engine_t *engine, effc_session_t *const *sessions,
 #include "state.h"      /* sequences as files */
 #include "steps.h"      /* several steps of decoding in one call */
 #include "stop.h"       /* texts that end a stream of text */
+#include "taps.h"       /* inner values that a file gives */
 #include "version.h"
 
 #endif /* EFFC_EFFC_H */

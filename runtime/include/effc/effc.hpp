@@ -74,6 +74,15 @@ public:
   size_t rowWidth() const {
     return hiddenWidth() ? hiddenWidth() : vocabularySize();
   }
+  /// The inner values that a row has one after another; empty: it has none.
+  std::vector<effc_tap_t> taps() const {
+    std::vector<effc_tap_t> taps(effc_model_tap_count(get()));
+    for (size_t i = 0; i < taps.size(); ++i) {
+      taps[i].size = sizeof(effc_tap_t);
+      check(effc_model_tap(get(), i, &taps[i]));
+    }
+    return taps;
+  }
   uint64_t maxContext() const { return effc_model_max_context(get()); }
   /// JSON.
   std::string describe() const {

@@ -85,6 +85,37 @@ uint32_t effc_model_hidden_width(const effc_model_t *model) {
   return model ? model->model->program().hidden_width().value_or(0) : 0;
 }
 
+size_t effc_model_tap_count(const effc_model_t *model) {
+  return model && model->model->program().taps()
+             ? model->model->program().taps()->size()
+             : 0;
+}
+
+effc_status_t *effc_model_tap(const effc_model_t *model, size_t index,
+                              effc_tap_t *out_tap) {
+  return atBorder([&]() -> Check {
+    if (Check error = requireGiven({{"model", model}, {"out_tap", out_tap}}))
+      return error;
+    size_t count = effc_model_tap_count(model);
+    if (index >= count)
+      return invalidArgument("inner value ", index, " of ", count,
+                             " is asked for");
+    effc_tap_t filled = {};
+    for (uint32_t i = 0; i <= index; ++i) {
+      const artifact::Tap *tap = model->model->program().taps()->Get(i);
+      filled.first += filled.count;
+      filled.count = 1;
+      for (uint32_t extent : *tap->shape())
+        filled.count *= extent;
+      filled.name = tap->name()->c_str();
+      filled.shape = tap->shape()->data();
+      filled.rank = tap->shape()->size();
+    }
+    copySized(filled, out_tap);
+    return {};
+  });
+}
+
 uint64_t effc_model_max_context(const effc_model_t *model) {
   return model ? model->model->program().max_context() : 0;
 }

@@ -281,3 +281,30 @@
 // FREQUENCIES4
 // expected-error @+1 {{expects 'divisors' above 0, but got }}
 "test.op"() {test.a = #seq.rotary_frequencies<scaling = longrope, theta = 1.0e4 : f64, divisors = [1.0, 0.0]>} : () -> ()
+
+// -----
+
+// TAP1
+// expected-error @+1 {{expects a 'name' that is not empty, but got ""}}
+"test.op"() {test.a = #seq.tap<name = "", shape = [3]>} : () -> ()
+
+// -----
+
+// TAP2
+// expected-error @+1 {{expects dimensions of at least 1 in 'shape', but got 0}}
+"test.op"() {test.a = #seq.tap<name = "a", shape = [3, 0]>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{'seq.taps' expects an array of #seq.tap on 'builtin.module' beside 'seq.hidden_width'}}
+module attributes {seq.taps = [#seq.tap<name = "a", shape = [3]>]} {}
+
+// -----
+
+// expected-error @+1 {{'seq.taps' expects an array of #seq.tap on 'builtin.module' beside 'seq.hidden_width'}}
+module attributes {seq.hidden_width = 3 : i64, seq.taps = ["a"]} {}
+
+// -----
+
+// expected-error @+1 {{'seq.taps' expects values of 7 numbers together, which is 'seq.hidden_width', but got 6}}
+module attributes {seq.hidden_width = 7 : i64, seq.taps = [#seq.tap<name = "a", shape = [3, 2]>]} {}

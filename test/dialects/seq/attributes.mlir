@@ -79,3 +79,5 @@
 "test.op"() {test.model =
     #seq.model<family = "mamba2", vocabulary = 1024, width = 192, max_context = 0>
     } : () -> ()
+// CHECK: test.tap = #seq.tap<name = "layers.0.mixer:dt", shape = [4, 3]>
+"test.op"() {test.tap = #seq.tap<name = "layers.0.mixer:dt", shape = [4, 3]>} : () -> ()

@@ -40,6 +40,7 @@ TEST(CanonicalOptions, EveryOptionIsReadBack) {
                "--weights=reference",
                "--ungrouped-norm",
                "--hidden",
+               "--tap=layers.0.mixer:(q|k)|embeddings",
                "--allow=a,b.c",
                "--force-form=quadratic",
                "--bit-stable=false",

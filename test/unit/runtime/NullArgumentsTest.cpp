@@ -53,6 +53,7 @@ protected:
   effc_detokenizer_t *outDetokenizer = nullptr;
   effc_state_info_t info = {};
   effc_chat_template_t chat = {};
+  effc_tap_t tap = {};
   effc_chat_t *outChat = nullptr;
   effc_chat_text_t *outPrompt = nullptr;
   effc_conversation_t conversation = effc_conversation_default();
@@ -107,6 +108,10 @@ TEST_F(NullArguments, GiveAStatus) {
        [&] { return effc_model_stop(nullptr, 0, &text); }},
       {"effc_model_stop", "'out_text'",
        [&] { return effc_model_stop(m, 0, nullptr); }},
+      {"effc_model_tap", "'model'",
+       [&] { return effc_model_tap(nullptr, 0, &tap); }},
+      {"effc_model_tap", "'out_tap'",
+       [&] { return effc_model_tap(m, 0, nullptr); }},
       {"effc_model_chat_template", "'model'",
        [&] { return effc_model_chat_template(nullptr, 0, &chat); }},
       {"effc_model_chat_template", "'out_template'",
@@ -508,7 +513,7 @@ TEST_F(NullArguments, GiveAStatus) {
       R"(EFFC_API\s+effc_status_t\s*\*\s*(effc_\w+)\()");
   for (const char *name :
        {"effc.h", "checkpoint.h", "counters.h", "device.h", "sampler.h",
-        "scheduler.h", "state.h", "steps.h", "stop.h"}) {
+        "scheduler.h", "state.h", "steps.h", "stop.h", "taps.h"}) {
     std::ifstream stream(std::string(EFFC_HEADERS "/") + name);
     std::string header((std::istreambuf_iterator<char>(stream)), {});
     ASSERT_FALSE(header.empty()) << name;
@@ -523,6 +528,7 @@ TEST_F(NullArguments, GiveNothingWhereThereIsNoStatus) {
   EXPECT_EQ(effc_model_vocabulary_size(nullptr), 0u);
   EXPECT_EQ(effc_model_max_context(nullptr), 0u);
   EXPECT_EQ(effc_model_hidden_width(nullptr), 0u);
+  EXPECT_EQ(effc_model_tap_count(nullptr), 0u);
   EXPECT_STREQ(effc_model_describe(nullptr), "");
   EXPECT_EQ(effc_model_state_count(nullptr), 0u);
   EXPECT_EQ(effc_model_entry_count(nullptr), 0u);

@@ -47,6 +47,11 @@ ServedModel::ServedModel(std::string name, const std::string &file,
       queueCount(settings.queue), isCaching(settings.cacheBytes > 0),
       tokenTexts(loaded) {
   openChat(settings.chatTemplate);
+  if (!loaded.taps().empty())
+    throw cli::Failure("'" + file +
+                       "' was compiled with --tap: it gives inner values, "
+                       "which are no model's vectors (effc compile --hidden "
+                       "makes a file for /v1/embeddings)");
   if (loaded.hiddenWidth() > 0) {
     embeddings.emplace(loaded, place.engine, slotCount);
     describe();

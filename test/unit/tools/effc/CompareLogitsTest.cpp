@@ -110,7 +110,7 @@ TEST(SafetensorsWriter, ReplacesAsOtherFilesAreReplaced) {
       target.path() + "." + std::to_string(getpid()) + "-0.partial";
   std::filesystem::copy_file(target.path(), left);
   {
-    effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, 3}});
+    effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, {3}}});
     const float rows[6] = {1, 2, 3, 4, 5, 6};
     writer.write(0, 0, rows, 2);
     EXPECT_EQ(std::filesystem::file_size(target.path()), 1u);
@@ -126,9 +126,10 @@ TEST(SafetensorsWriter, ReplacesAsOtherFilesAreReplaced) {
 TEST(SafetensorsWriter, LeavesTheOldFileWithoutFinish) {
   TemporaryFile target(std::vector<uint8_t>{7});
   {
-    effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, 3}});
+    effc::cli::SafetensorsWriter writer(target.path(), {{"logits.0", 2, {3}}});
   }
   EXPECT_EQ(std::filesystem::file_size(target.path()), 1u);
-  EXPECT_THROW(effc::cli::SafetensorsWriter("/dev/null", {{"logits.0", 2, 3}}),
-               effc::cli::Failure);
+  EXPECT_THROW(
+      effc::cli::SafetensorsWriter("/dev/null", {{"logits.0", 2, {3}}}),
+      effc::cli::Failure);
 }

@@ -1,0 +1,169 @@
+#include "compiler/Taps.h"
+
+#include "compiler/HiddenRows.h"
+#include "compiler/RowValues.h"
+#include "dialects/seq/HiddenRows.h"
+#include "dialects/seq/Seq.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Regex.h"
+#include "llvm/Support/StringSaver.h"
+
+using namespace mlir;
+using namespace effc;
+
+/// As many numbers as a row of a file may have (runtime/src/Limits.h).
+static constexpr int64_t kMostColumns = int64_t(1) << 24;
+/// Values that one kernel joins; a kernel has at most 64 operands.
+static constexpr size_t kMostJoined = 32;
+/// Names that an error lists.
+static constexpr size_t kMostListed = 60;
+
+namespace {
+/// Values by their names, in the order of the ops.
+class NamedValues {
+public:
+  explicit NamedValues(func::FuncOp forward) {
+    for (Operation &op : forward.getBody().front().without_terminator())
+      addValuesOf(&op);
+  }
+
+  const llvm::MapVector<StringRef, Value> &get() const { return values; }
+
+  /// "layers.N.mixer:dt": each name once, whatever the layer.
+  std::vector<std::string> kinds() const {
+    std::vector<std::string> kinds;
+    llvm::StringSet<> seen;
+    for (auto &[name, value] : values) {
+      SmallVector<StringRef> words;
+      name.split(words, '.');
+      std::string kind;
+      for (StringRef word : words)
+        kind += (kind.empty() ? "" : ".") +
+                (llvm::all_of(word, llvm::isDigit) ? "N" : word.str());
+      if (seen.insert(kind).second)
+        kinds.push_back(kind);
+    }
+    return kinds;
+  }
+
+private:
+  static StringRef nameOf(Operation *op) {
+    auto named = dyn_cast<NameLoc>(op->getLoc());
+    return named ? named.getName().getValue() : StringRef();
+  }
+
+  void add(const Twine &name, Value value) {
+    if (value && RowValues::countColumns(value) > 0) {
+      std::string text = name.str();
+      // What an earlier op of the part gives is not what the part gives.
+      values.erase(text);
+      values[saver.save(text)] = value;
+    }
+  }
+
+  void addValuesOf(Operation *op) {
+    StringRef name = nameOf(op);
+    if (name.empty())
+      return;
+    if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
+      for (auto [operand, value] : mixer.getNamedOperands())
+        add(name + ":" + operand, value);
+    if (op->getNumResults() > 0 && !op->hasTrait<seq::OpTrait::View>())
+      add(name, op->getResult(0));
+  }
+
+  llvm::MapVector<StringRef, Value> values;
+  llvm::BumpPtrAllocator memory;
+  llvm::StringSaver saver{memory};
+};
+} // namespace
+
+/// Which names some pattern matches. Fails where one matches none.
+static llvm::Error match(ArrayRef<std::string> patterns,
+                         const NamedValues &values,
+                         llvm::DenseSet<StringRef> &matched) {
+  for (const std::string &pattern : patterns) {
+    llvm::Regex whole("^(" + pattern + ")$");
+    std::string problem;
+    if (!whole.isValid(problem))
+      return llvm::createStringError("--tap expects a regular expression, but "
+                                     "got '" +
+                                     pattern + "': " + problem);
+    bool isFound = false;
+    for (auto &[name, value] : values.get())
+      if (whole.match(name)) {
+        matched.insert(name);
+        isFound = true;
+      }
+    if (isFound)
+      continue;
+    std::vector<std::string> kinds = values.kinds();
+    size_t more = kinds.size() - std::min(kinds.size(), kMostListed);
+    kinds.resize(kinds.size() - more);
+    return llvm::createStringError(
+        "--tap '" + pattern +
+        "' matches no inner value; this model has, N being a number: " +
+        llvm::join(kinds, ", ") +
+        (more > 0 ? ", and " + std::to_string(more) + " more" : ""));
+  }
+  return llvm::Error::success();
+}
+
+/// One value of all columns, in kernels that read some parts each.
+static Value join(OpBuilder &builder, SmallVector<Value> parts) {
+  while (parts.size() > 1) {
+    SmallVector<Value> joined;
+    ArrayRef<Value> rest = parts;
+    while (!rest.empty()) {
+      ArrayRef<Value> some =
+          rest.take_front(std::min(rest.size(), kMostJoined));
+      rest = rest.drop_front(some.size());
+      joined.push_back(some.size() == 1 ? some.front()
+                                        : seq::ConcatOp::create(
+                                              builder, some.front().getLoc(),
+                                              some, /*axis=*/1)
+                                              .getResult());
+    }
+    parts = std::move(joined);
+  }
+  return parts.front();
+}
+
+llvm::Error effc::giveTaps(ModuleOp module, ArrayRef<std::string> patterns) {
+  llvm::Expected<func::FuncOp> forward = findForward(module);
+  if (!forward)
+    return forward.takeError();
+  RowValues rowValues(*forward);
+  NamedValues values(*forward);
+  llvm::DenseSet<StringRef> matched;
+  if (llvm::Error error = match(patterns, values, matched))
+    return error;
+
+  OpBuilder builder(forward->getBody().front().getTerminator());
+  SmallVector<Value> parts;
+  SmallVector<Attribute> taps;
+  int64_t columns = 0;
+  for (auto &[name, value] : values.get()) {
+    if (!matched.contains(name))
+      continue;
+    SmallVector<int64_t> shape(
+        cast<RankedTensorType>(value.getType()).getShape().drop_front());
+    if (shape.empty())
+      shape.push_back(1);
+    taps.push_back(seq::TapAttr::get(module.getContext(), name, shape));
+    parts.push_back(rowValues.toOutputRows(builder, value));
+    columns += RowValues::countColumns(value);
+  }
+  if (columns > kMostColumns)
+    return llvm::createStringError(
+        "--tap: the values have " + std::to_string(columns) +
+        " numbers for each token, but a row has at most " +
+        std::to_string(kMostColumns));
+  giveRows(*forward, join(builder, std::move(parts)));
+  module->setAttr(seq::kTapsAttr, builder.getArrayAttr(taps));
+  return llvm::Error::success();
+}

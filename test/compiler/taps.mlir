@@ -1,0 +1,32 @@
+// `--tap`: inner values in place of logits, and nothing that only logits need.
+// RUN: rm -rf %t && mkdir %t
+// RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings | FileCheck %s --check-prefix=IMPORT
+// RUN: effc compile %goldens/mamba2/f32_plain -o %t/taps.effc --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings 2> /dev/null
+// RUN: effc inspect %t/taps.effc --json | FileCheck %s --check-prefix=INSPECT
+// RUN: effc verify %t/taps.effc --seconds 3 --device host > %t/verified
+// RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/verified
+// RUN: not effc run %t/taps.effc --tokens 1,2 --print-tokens -n 1 --device host 2>&1 | FileCheck %s --check-prefix=REFUSED
+// RUN: not effc eval %t/taps.effc --tokens %goldens/mamba2/f32_plain/tokens.json --hidden %t/out --device host 2>&1 | FileCheck %s --check-prefix=EVAL
+// RUN: not effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap layers.1.sdd 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap 'layers.1.(ssd' 2>&1 | FileCheck %s --check-prefix=BROKEN
+// RUN: not effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap embeddings --hidden 2>&1 | FileCheck %s --check-prefix=BOTH
+
+// IMPORT: module attributes {{.*}}seq.hidden_width = 46 : i64
+// IMPORT-SAME: seq.taps = [#seq.tap<name = "embeddings", shape = [24]>, #seq.tap<name = "layers.1.ssd:dt", shape = [6]>, #seq.tap<name = "layers.1.ssd:b", shape = [1, 16]>]
+// IMPORT-NOT: @lm_head
+// IMPORT: seq.concat
+// IMPORT: return %{{[^ ]+}}, {{.*}} : tensor<?x46xf32>
+
+// INSPECT: "hidden_width": 46
+// INSPECT-NEXT: "taps": [
+// INSPECT: "name": "embeddings"
+// INSPECT: "--tap=layers\\.1\\.ssd:(dt|b)|embeddings"
+
+// VERIFY: one prefill {{.*}} ok
+// VERIFY-NOT: FAILED
+
+// REFUSED: the file was compiled with --tap: it gives inner values
+// EVAL: gives inner values: effc compile --hidden makes a file that gives hidden states
+// NONE: --tap 'layers.1.sdd' matches no inner value; this model has, N being a number: {{.*}}embeddings{{.*}}layers.N.ssd:dt
+// BROKEN: --tap expects a regular expression, but got 'layers.1.(ssd': {{.+}}
+// BOTH: --hidden and --tap both say what is given in place of logits
