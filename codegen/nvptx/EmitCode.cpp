@@ -38,14 +38,18 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
         kernels.push_back(function);
     if (kernels.empty())
       return;
+    FailureOr<Chip> found = findChip(module);
+    if (failed(found))
+      return signalPassFailure();
+    chip = *found;
     tile::TargetAttr target = tile::getTarget(module);
-    if (!target || !target.getCpu() || !target.getPtx())
-      return fail(llvm::createStringError(
-          "expects a module whose target names its chip ('cpu') and the text "
-          "of its code ('ptx')"));
-    chip = target.getCpu().str();
-    features = target.getFeatures() ? target.getFeatures().str() : "";
-    llvm::Expected<std::string> ptx = emitPtx(module, chip, features);
+    if (!target.getPtx()) {
+      module.emitError("expects a target that names the text of its code "
+                       "('ptx'), but got ")
+          << target;
+      return signalPassFailure();
+    }
+    llvm::Expected<std::string> ptx = emitPtx(module, chip);
     if (!ptx)
       return fail(ptx.takeError());
     std::optional<std::string> ptxas = findPtxas();
@@ -56,14 +60,14 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       if (!cubin->serialised.empty())
         return fail(llvm::createStringError(
             Twine("ptxas had to serialise products of warp groups for ") +
-            StringRef(chip) + ": " + StringRef(cubin->serialised).trim()));
+            chip.name + ": " + StringRef(cubin->serialised).trim()));
       for (LLVM::LLVMFuncOp kernel : kernels)
         if (int64_t spills = cubin->kernels[kernel.getSymName()].spillBytes)
           emitRemark(kernel.getLoc())
               << "kernel '" << kernel.getSymName() << "' spills " << spills
-              << " bytes of registers on " << chip;
-      addBinary(chip, kernels, cubin->bytes, &*cubin, versionOfPtxas(*ptxas),
-                *ptx);
+              << " bytes of registers on " << chip.name;
+      addBinary(chip.name, kernels, cubin->bytes, &*cubin,
+                versionOfPtxas(*ptxas), *ptx);
     } else {
       emitRemark(module.getLoc())
           << seq::kFallbackRemark
@@ -91,22 +95,22 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
                                      ArrayRef<LLVM::LLVMFuncOp> kernels,
                                      std::string &ptx) {
     ModuleOp module = getOperation();
-    llvm::Expected<Cubin> cubin = assemble(ptxas, ptx, chip);
+    llvm::Expected<Cubin> cubin = assemble(ptxas, ptx, chip.name);
     if (cubin && wantRegisters(kernels, *cubin)) {
-      llvm::Expected<std::string> again = emitPtx(module, chip, features);
+      llvm::Expected<std::string> again = emitPtx(module, chip);
       if (!again)
         return again.takeError();
       ptx = std::move(*again);
-      cubin = assemble(ptxas, ptx, chip);
+      cubin = assemble(ptxas, ptx, chip.name);
     }
     if (!cubin || faultsOf(*cubin) == Faults())
       return cubin;
     // Pointers that loops step take registers too.
     llvm::Expected<std::string> plain =
-        emitPtx(module, chip, features, Addresses::Computed);
+        emitPtx(module, chip, Addresses::Computed);
     if (!plain)
       return plain.takeError();
-    llvm::Expected<Cubin> other = assemble(ptxas, *plain, chip);
+    llvm::Expected<Cubin> other = assemble(ptxas, *plain, chip.name);
     if (!other) {
       // What spills runs as well; why there is nothing better is said.
       emitRemark(module.getLoc())
@@ -193,8 +197,7 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
     binary->setAttr(plan::kInstructionsAttr, b.getArrayAttr(instructions));
   }
 
-  /// Of the module's target: the chip, as ptxas names it, and LLVM's features.
-  std::string chip, features;
+  Chip chip; ///< of the module's target
 };
 } // namespace
 } // namespace effc::nvptx

@@ -26,8 +26,11 @@ struct EmitPtxPass : impl::EmitPtxPassBase<EmitPtxPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    FailureOr<Chip> chip = findChip(module);
+    if (failed(chip))
+      return signalPassFailure();
     llvm::Expected<std::string> ptx =
-        emitPtx(module, chip, features,
+        emitPtx(module, *chip,
                 computedAddresses ? Addresses::Computed : Addresses::Stepped);
     if (!ptx) {
       module.emitError(llvm::toString(ptx.takeError()));

@@ -52,19 +52,17 @@ def WriteAssemblyPass : Pass<"nvptx-write-assembly", "::mlir::ModuleOp"> {
 def EmitPtxPass : Pass<"nvptx-emit-ptx", "::mlir::ModuleOp"> {
   let summary = "Write the lowered GPU kernels as PTX";
   let description = [{
-    Translates every function with `nvvm.kernel` to LLVM IR, emits it for `chip`
-    and writes the PTX to `output`. The module is left as it is.
+    Translates every function with `nvvm.kernel` to LLVM IR, emits it for the chip of
+    the module's target (`cpu`, with `features`) and writes the PTX to `output`.
 
     Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
-    leaves them.
+    leaves them, in a module whose target names its chip.
     Keeps: the module.
     Not done: assembling; `ptxas -arch=CHIP` takes the text.
 
     Example: test/codegen/nvptx/decode-state-update.mlir (and computed-addresses.mlir)
   }];
   let options = [
-    Option<"chip", "chip", "std::string", /*default=*/"\"sm_80\"", "Chip, as ptxas names it">,
-    Option<"features", "features", "std::string", /*default=*/"\"+ptx80\"", "LLVM features">,
     Option<"computedAddresses", "computed-addresses", "bool", /*default=*/"false",
            "Loops compute the addresses they read and write, instead of stepping pointers">,
     Option<"output", "output", "std::string", /*default=*/"\"-\"", "File; - is standard output">];
@@ -83,7 +81,7 @@ def EmitCodePass : Pass<"nvptx-emit-code", "::mlir::ModuleOp"> {
     least is kept.
 
     Needs: functions wholly in the LLVM and NVVM dialects, as `nvptx-write-assembly`
-    leaves them, in a module whose target names its chip.
+    leaves them, in a module whose target names its chip and its text (`ptx`).
     Keeps: everything else.
     Not done: without `ptxas` there is PTX only, which a remark says. A product of
     warp groups that `ptxas` serialises all the same is an error.

@@ -1,6 +1,7 @@
 // GPU kernels -> LLVM IR -> PTX, by LLVM's NVPTX back end.
 #include "codegen/nvptx/Ptx.h"
 
+#include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -20,6 +21,7 @@
 
 using namespace mlir;
 using effc::nvptx::Addresses;
+using effc::nvptx::Chip;
 
 namespace {
 
@@ -48,8 +50,7 @@ public:
   }
 };
 
-llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
-                                 llvm::StringRef features) {
+llvm::Expected<std::string> emit(llvm::Module &module, const Chip &chip) {
   static const bool initialised = [] {
     LLVMInitializeNVPTXTargetInfo();
     LLVMInitializeNVPTXTarget();
@@ -65,8 +66,8 @@ llvm::Expected<std::string> emit(llvm::Module &module, llvm::StringRef chip,
   if (!target)
     return llvm::createStringError("LLVM has no NVPTX back end: %s",
                                    reason.c_str());
-  std::unique_ptr<llvm::TargetMachine> machine(
-      target->createTargetMachine(triple, chip, features, {}, std::nullopt));
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, chip.name, chip.features, {}, std::nullopt));
   module.setTargetTriple(triple);
   module.setDataLayout(machine->createDataLayout());
   optimise(module, *machine);
@@ -102,10 +103,27 @@ void writeReciprocals(ModuleOp kernels) {
 
 } // namespace
 
-llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
-                                                 llvm::StringRef chip,
-                                                 llvm::StringRef features,
-                                                 Addresses addresses) {
+FailureOr<Chip> effc::nvptx::findChip(ModuleOp module) {
+  tile::TargetAttr target = tile::getTarget(module);
+  if (target && target.getDevice() == tile::Device::Nvptx && target.getCpu())
+    return Chip{target.getCpu().str(),
+                target.getFeatures() ? target.getFeatures().str() : ""};
+  InFlightDiagnostic diagnostic = module.emitError(
+      "expects a module whose 'tile.target' names a GPU and its chip ('cpu'), "
+      "but got ");
+  if (target)
+    diagnostic << target;
+  else
+    diagnostic << "one without";
+  diagnostic.attachNote()
+      << "the compiler sets the attribute; a module that goes to a pass alone "
+         "needs one of its own, as '#tile.target<nvptx, ..., cpu = "
+         "\"sm_80\", ...>'";
+  return diagnostic;
+}
+
+llvm::Expected<std::string>
+effc::nvptx::emitPtx(ModuleOp module, const Chip &chip, Addresses addresses) {
   OwningOpRef<ModuleOp> kernels = ModuleOp::create(module.getLoc());
   OpBuilder builder = OpBuilder::atBlockEnd(kernels->getBody());
   for (Operation &op : *module.getBody())
@@ -137,5 +155,5 @@ llvm::Expected<std::string> effc::nvptx::emitPtx(ModuleOp module,
       if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction);
           call && call->isInlineAsm())
         call->setConvergent();
-  return emit(*translated, chip, features);
+  return emit(*translated, chip);
 }

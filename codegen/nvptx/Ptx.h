@@ -22,10 +22,19 @@ enum class Addresses {
   Computed
 };
 
-/// The PTX of every function with `nvvm.kernel`, for `chip` ("sm_80"). The
-/// module is left as it is.
-llvm::Expected<std::string> emitPtx(mlir::ModuleOp module, llvm::StringRef chip,
-                                    llvm::StringRef features,
+/// What LLVM makes code for.
+struct Chip {
+  std::string name;     ///< as `ptxas` has it: "sm_80"
+  std::string features; ///< LLVM's, "+ptx80"; empty: the chip's own
+};
+
+/// The chip that the module's target names. Where there is none, an error on the
+/// module says so.
+mlir::FailureOr<Chip> findChip(mlir::ModuleOp module);
+
+/// The PTX of every function with `nvvm.kernel`, for `chip`. The module is left as
+/// it is.
+llvm::Expected<std::string> emitPtx(mlir::ModuleOp module, const Chip &chip,
                                     Addresses addresses = Addresses::Stepped);
 
 /// What `ptxas` makes of PTX.

@@ -1,15 +1,15 @@
 // RUN: effc-opt %s --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
-// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_80 output=%t.ptx" -o /dev/null
+// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx=output=%t.ptx -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: sed 's/rounded_to = bf16, //' %s | effc-opt --effc-nvptx-kernels --nvptx-write-assembly > %t.exact.mlir
-// RUN: effc-opt %t.exact.mlir --nvptx-emit-ptx="chip=sm_80 output=%t.exact.ptx" -o /dev/null
+// RUN: effc-opt %t.exact.mlir --nvptx-emit-ptx=output=%t.exact.ptx -o /dev/null
 // RUN: FileCheck %s --input-file %t.exact.ptx --check-prefix=EXACT
 
 // Of a target that rounds products, divisions are products with approximate
 // reciprocals, but for those in loops. Where nothing is rounded all are exact.
 module attributes {tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255,
+    cpu = "sm_80", features = "+ptx80", vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
 // CHECK-LABEL: .entry alone(
 // CHECK-NOT: div.rn

@@ -2,8 +2,9 @@
 // RUN: rm -rf %t && mkdir -p %t/bin && cp %S/Inputs/ptxas.sh %t/bin/ptxas && chmod +x %t/bin/ptxas
 // RUN: env CUDA_HOME=%t effc-opt %s --effc-nvptx-kernels --nvptx-emit-code | FileCheck %s --check-prefixes=CUBIN,CHECK
 // RUN: sed 's/cpu = "sm_80", //' %s | not effc-opt --effc-nvptx-kernels --nvptx-emit-code 2>&1 | FileCheck %s --check-prefix=CHIP
-// RUN: sed 's/ptx = "compute_80", //' %s | not effc-opt --effc-nvptx-kernels --nvptx-emit-code 2>&1 | FileCheck %s --check-prefix=CHIP
-// CHIP: error: expects a module whose target names its chip ('cpu') and the text of its code ('ptx')
+// RUN: sed 's/ptx = "compute_80", //' %s | not effc-opt --effc-nvptx-kernels --nvptx-emit-code 2>&1 | FileCheck %s --check-prefix=TEXT
+// CHIP: error: expects a module whose 'tile.target' names a GPU and its chip ('cpu'), but got #tile.target<nvptx,
+// TEXT: error: expects a target that names the text of its code ('ptx'), but got #tile.target<nvptx,
 
 // Code that runs on its own chip alone has no text, unless it is all there is.
 // RUN: sed 's/ptx = "compute_80",/& own_chips = true,/' %s > %t/own.mlir

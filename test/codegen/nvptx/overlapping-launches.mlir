@@ -4,7 +4,7 @@
 // RUN: effc-opt %s %{schedule} --nvptx-lower-kernels --nvptx-write-assembly | FileCheck %s --check-prefix=ASM
 // RUN: sed 's/overlaps = true, //' %s | effc-opt %{schedule} --nvptx-lower-kernels | FileCheck %s --check-prefix=ALONE
 // RUN: effc-opt %s %{schedule} --nvptx-lower-kernels --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
-// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
+// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx=output=%t.ptx -o /dev/null
 // RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
 
@@ -40,7 +40,7 @@
 
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], overlaps = true, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255,
+    cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
 // ALONE-NOT: griddepcontrol
 tile.kernel @linear(%item, %x: !tile.view<?x192xf32, [192, 1]>, %w: !tile.view<64x192xbf16, [192, 1]>,

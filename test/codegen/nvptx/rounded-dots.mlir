@@ -1,12 +1,12 @@
 // RUN: effc-opt %s --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
-// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
+// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx=output=%t.ptx -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_90a -Werror %t.ptx -o %t.cubin %}
 // RUN: sed 's/#tile.wgmma, //' %s | effc-opt --effc-nvptx-kernels --sim-call-simulator | FileCheck %s --check-prefix=SIM
 
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255,
+    cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
 // Rounded to f16, as to bf16: f16 in shared memory, one product for 16 in depth.
 // CHECK-LABEL: .entry f16(

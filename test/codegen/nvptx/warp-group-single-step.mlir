@@ -1,5 +1,5 @@
 // RUN: effc-opt %s --effc-nvptx-kernels --nvptx-write-assembly > %t.nvvm.mlir
-// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx="chip=sm_90a output=%t.ptx" -o /dev/null
+// RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx=output=%t.ptx -o /dev/null
 // RUN: FileCheck %s --input-file %t.ptx
 
 // A contraction of one step is a pipeline without a ring: threads store the columns
@@ -11,7 +11,7 @@
 // CHECK: wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255,
+    cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255,
     step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
 tile.kernel @linear(%item, %x: !tile.view<?x64xf32, [64, 1]>, %w: !tile.view<64x64xbf16, [64, 1]>,
                     %y: !tile.view<?x64xf32, [64, 1]>)
