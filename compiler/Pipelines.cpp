@@ -38,7 +38,6 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
     return target;
   target.isGpu = attr.getDevice() == tile::Device::Nvptx;
   target.isSimulated = attr.getSimulated();
-  target.isBitStable = attr.getBitStable();
   target.roundsProducts = bool(attr.getRoundedTo());
   target.hasPanels = attr.getDigits() > 0;
   target.hasLevels = !attr.getFurther().empty();
@@ -87,12 +86,6 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   if (target.isGpu && target.roundsProducts && options.narrowResults)
     passes.addPass(createSplitProductsPass());
   FormKernelsPassOptions kernels;
-  // The factor of a row comes after its sums, which is another rounding.
-  kernels.normPrologues = target.isGpu && !target.isBitStable;
-  // So the product takes a row by itself.
-  kernels.updateEpilogues = target.isGpu && !target.isBitStable;
-  // A launch less, and the same bits.
-  kernels.rowPrologues = target.isGpu;
   // Fewer bytes, and the same bits.
   kernels.convolutionPrologues = target.isGpu && options.convolutionPrologues;
   passes.addPass(createFormKernelsPass(kernels));

@@ -59,7 +59,7 @@ tile::TargetAttr describeTarget(const PipelineOptions &options,
 
 /// What of a target decides which passes a phase has.
 struct PhaseTarget {
-  bool isGpu = false, isSimulated = false, isBitStable = true;
+  bool isGpu = false, isSimulated = false;
   bool roundsProducts = false;
   bool hasPanels = false; // of the host
   bool hasLevels = false; // of the host, more than one

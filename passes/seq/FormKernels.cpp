@@ -1,6 +1,6 @@
 // Ops -> seq.kernel regions: one core each, with the elementwise ops that
-// follow, for a single row with the norm before a product and what keeps a
-// state of its outputs after it, and with the convolution of a recurrence's
+// follow, for a single row on a GPU with the norm before a product and what keeps
+// a state of its outputs after it, and with the convolution of a recurrence's
 // values.
 //
 //   %p = seq.linear %a, %w      %r = seq.kernel "layers.0.out_proj" (...) {
@@ -53,19 +53,24 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
           (failed(checkVarying(function.getBody().front())) ||
            failed(checkViews(function.getBody().front()))))
         return signalPassFailure();
+    bool onGpu = isGpu(tile::getTarget(getOperation()));
+    // What joins a single row's product rounds otherwise than beside other rows:
+    // the factor of a norm comes after the sums, and the product takes the row by
+    // itself.
+    bool joinsSingleRows = onGpu && !tile::isBitStable(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry");
       if (!entry)
         continue;
       joined = {};
       convolutions = {};
-      bool isSingleRow =
-          entry.getKind() == seq::EntryKind::Decode && entry.getRows() == 1;
-      if (normPrologues && isSingleRow)
+      bool isDecode = entry.getKind() == seq::EntryKind::Decode;
+      if (joinsSingleRows && isDecode && entry.getRows() == 1) {
         repeatNorms(function.getBody().front());
-      if (updateEpilogues && isSingleRow)
         joined.collect(function.getBody().front(), maxOps);
-      if (rowPrologues && entry.getKind() == seq::EntryKind::Decode)
+      }
+      // A launch less, and the same bits.
+      if (onGpu && isDecode)
         joined.collectRows(function.getBody().front());
       if (convolutionPrologues && entry.getKind() == seq::EntryKind::Prefill)
         convolutions.collect(function.getBody().front());
@@ -74,7 +79,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   }
 
   // A norm of whole rows whose users are products that can take it in, and which
-  // is worth less than a launch to all of them.
+  // is worth less than a launch of the GPU to all of them.
   static bool isPrologue(Operation *norm) {
     auto gated = dyn_cast<seq::GatedRmsNormOp>(norm);
     if (!(gated ? gated.getGroups() == 1 : isa<seq::RmsNormOp>(norm)) ||
@@ -89,8 +94,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       DenseShape shape = DenseShape::of(product);
       terms += shape.outputs * shape.inner;
     }
-    tile::TargetAttr target = tile::getTarget(norm);
-    return isGpu(target) && terms <= mostNormedTerms(target, bool(gated));
+    return terms <= mostNormedTerms(tile::getTarget(norm), bool(gated));
   }
 
   // Each product gets a norm of its own: where products are small, a launch costs

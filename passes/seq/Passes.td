@@ -213,17 +213,20 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     epilogue that long waits for its own arithmetic, so that joining it saves
     nothing, and the time to compile a kernel grows with the square of its code.
 
-    With `norm-prologues` a decode entry of one row takes a norm of whole rows into
-    each product that reads it, where nothing else does and the products are small:
-    the launch between them costs more than the row read again. With `update-epilogues` such an entry computes
-    what keeps a state of a product's outputs, or of some of them, in the product's
-    kernel: a short convolution, or a recurrence whose channels do not meet. Of the
-    tokens before they need the state alone, and an item has computed the token's
-    channels itself. Numbers per head that a recurrence reads from the row of a table
-    are read there too, without a kernel that copies the row; with `row-prologues` so
-    do such recurrences in kernels of their own, in every decode entry. Sums of what such
-    recurrences make of the same outputs follow, and a `seq.concat` of what one
-    product's outputs become, whose parts are written to their places.
+    The module's target decides what else a decode entry saves a launch by. The host
+    has nothing of it.
+
+    * On a GPU that need not be `bit_stable`, a single row's product takes in the norm
+      of whole rows that it reads. So it is where nothing but products reads the norm,
+      and a launch costs more than to read the row again for each of them.
+    * On such a GPU a single row's product also has in its kernel what keeps a state of
+      its outputs, or of some of them: a short convolution, or a recurrence whose
+      channels do not meet. Both need of the tokens before their state alone, and an
+      item has computed the token's channels itself. Sums of what such recurrences make
+      of the same outputs follow, and a `seq.concat` of what one product's outputs
+      become, whose parts are written to their places.
+    * On every GPU such a recurrence reads numbers per head in the row of a table where
+      the row lies, without a kernel that copies the row.
 
     With `convolution-prologues` a prefill entry computes the short convolution of a
     chunkwise recurrence's values in the recurrence's kernel, where nothing else reads
@@ -234,24 +237,19 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     its reason.
 
     Needs: entries (`seq-specialize-entries`), in which every op but views follows
-    from the tokens: one that computes from parameters alone is an error. For
-    `convolution-prologues` forms (`seq-choose-forms`): a mixer without one takes none.
+    from the tokens: one that computes from parameters alone is an error. A module
+    without `tile.target` is the host's. For `convolution-prologues` forms
+    (`seq-choose-forms`): a mixer without one takes none.
     Keeps: what every value is, and the order of the cores, but for one whose
     epilogue also reads a later core's result: it moves behind that one, and for
     what joins a product or a recurrence, which moves there.
-    Not done: no two cores share a kernel, those aside that the options name.
+    Not done: no two cores share a kernel, those aside that are named here.
 
-    Example: test/passes/seq/form-kernels.mlir (and form-kernels-convolutions.mlir)
+    Example: test/passes/seq/form-kernels.mlir (and form-kernels-single-rows.mlir, form-kernels-convolutions.mlir)
   }];
   let options = [
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
            "ops that a kernel may have, its core among them">,
-    Option<"normPrologues", "norm-prologues", "bool", /*default=*/"false",
-           "take norms into the products of a single row, up to sizes that follow from the GPU's record">,
-    Option<"updateEpilogues", "update-epilogues", "bool", /*default=*/"false",
-           "take what keeps a state of outputs into the products of a single row">,
-    Option<"rowPrologues", "row-prologues", "bool", /*default=*/"false",
-           "read rows of tables in the recurrences that take them, in decode">,
     Option<"convolutionPrologues", "convolution-prologues", "bool", /*default=*/"false",
            "convolve values in the recurrences that take them, in prefill">,
   ];

@@ -1,13 +1,18 @@
-// RUN: effc-opt %s --seq-form-kernels=update-epilogues=true --split-input-file 2> %t | FileCheck %s
+// RUN: effc-opt %s --seq-form-kernels 2> %t | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: FileCheck %s --check-prefix=REMARK --input-file %t
-// RUN: effc-opt %s "--seq-form-kernels=update-epilogues=true max-ops=2" --split-input-file 2>&1 | FileCheck %s --check-prefix=SHORT
-// RUN: effc-opt %s --seq-form-kernels --split-input-file 2> /dev/null | FileCheck %s --check-prefix=APART
-// RUN: effc-opt %s --seq-form-kernels=row-prologues=true --split-input-file 2> /dev/null | FileCheck %s --check-prefix=ROWS
+// RUN: effc-opt %s --seq-form-kernels=max-ops=2 2>&1 | FileCheck %s --check-prefix=SHORT
+// RUN: sed -e '/^module/,/cores/d' -e '$d' %s | effc-opt --seq-form-kernels 2> /dev/null | FileCheck %s --check-prefix=HOST
+// RUN: sed 's/#tile.target<nvptx,/& bit_stable = true,/' %s | effc-opt --seq-form-kernels 2> /dev/null | FileCheck %s --check-prefixes=STABLE,GPU
 
 // Recurrences whose channels do not meet join the product with a single row that
 // makes them, where numbers of heads come from rows of tables with these rows,
-// and what joins their results.
+// and what joins their results. So it is on a GPU, unless bits are to be the same as
+// beside other rows: then the rows of tables are all that joins a recurrence. On the
+// host nothing does.
 
+module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 // Columns, 2 heads of 3 channels behind 2 others, and rows, one head of 5 behind
 // them. The table's row is read once for all that read it; what was one of its
 // slices, and of the product's, is each op's own. The tensor that joins them is
@@ -45,11 +50,19 @@
 // SHORT: seq.kernel "in_proj"
 // SHORT: seq.kernel "concat"
 
-// APART-LABEL: func.func @joined
-// APART: seq.kernel "embedding"
-// APART: seq.kernel "structured_recurrence"
-// APART: seq.kernel "structured_recurrence"
-// APART: seq.kernel "concat"
+// STABLE-LABEL: func.func @joined
+// STABLE-NOT: seq.kernel "embedding"
+// STABLE: seq.kernel "structured_recurrence"
+// STABLE: seq.embedding
+// STABLE: seq.kernel "structured_recurrence"
+// STABLE: seq.embedding
+// STABLE: seq.kernel "concat"
+
+// HOST-LABEL: func.func @joined
+// HOST: seq.kernel "embedding"
+// HOST: seq.kernel "structured_recurrence"
+// HOST: seq.kernel "structured_recurrence"
+// HOST: seq.kernel "concat"
 func.func @joined(%x: tensor<?x6xf32>, %numbers: tensor<?xi32>, %w: tensor<13x6xf32>, %s0: tensor<2x1x3xf32>, %s1: tensor<1x1x5xf32>) -> (tensor<?x11xf32>, tensor<?x2xf32>, tensor<2x1x3xf32>, tensor<1x1x5xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<13x6xf32>) -> tensor<?x13xf32> loc("in_proj")
@@ -73,8 +86,6 @@ func.func @joined(%x: tensor<?x6xf32>, %numbers: tensor<?xi32>, %w: tensor<13x6x
   return %j, %g, %n0, %n1 : tensor<?x11xf32>, tensor<?x2xf32>, tensor<2x1x3xf32>, tensor<1x1x5xf32>
 }
 seq.weight @table source("table") : tensor<7x4xf32>
-
-// -----
 
 // Two recurrences of the same outputs, and their sum; a weight of a token that is
 // there before the product is read where it lies.
@@ -101,8 +112,6 @@ func.func @added(%x: tensor<?x7xf32>, %w: tensor<6x7xf32>, %s0: tensor<2x1x3xf32
   return %sum, %n0, %n1 : tensor<?x2x3xf32>, tensor<2x1x3xf32>, tensor<2x1x3xf32>
 }
 
-// -----
-
 // A weight that is computed behind the product is there too late; what follows
 // such a recurrence is its own kernel's.
 // CHECK-LABEL: func.func @too_late
@@ -122,8 +131,6 @@ func.func @too_late(%x: tensor<?x7xf32>, %w: tensor<6x7xf32>, %s: tensor<2x1x3xf
   return %y, %n : tensor<?x2x3xf32>, tensor<2x1x3xf32>
 }
 
-// -----
-
 // Keys and queries of more than one channel meet: a state of 4 x 3 stays a kernel.
 // CHECK-LABEL: func.func @keys_meet
 // CHECK: seq.kernel "linear"
@@ -139,26 +146,24 @@ func.func @keys_meet(%x: tensor<?x7xf32>, %q: tensor<?x2x4xf32>, %w: tensor<6x7x
   return %y, %n : tensor<?x2x3xf32>, tensor<2x4x3xf32>
 }
 
-// -----
-
 // Rows beside one another are a matrix, whose items own none: the recurrence has a
-// kernel, but with `row-prologues` its numbers of heads need none. Who else reads
-// the row has it still.
-// CHECK-LABEL: func.func @two_rows
-// CHECK: seq.kernel "linear"
-// CHECK: seq.kernel "embedding"
-// CHECK: seq.kernel "structured_recurrence"
-// ROWS-LABEL: func.func @two_rows
-// ROWS: %[[P:.*]] = seq.kernel "linear"
-// ROWS: %[[ROW:.*]] = seq.kernel "embedding"
-// ROWS: seq.kernel "structured_recurrence" (
-// ROWS-SAME: %[[N:[^ ]*]] = %{{[^ ]*}} : tensor<?xi32>, %[[TABLE:[^ ]*]] = %{{[^ ]*}} : tensor<5x7xf32>
-// ROWS-NEXT: seq.reshape
-// ROWS-NEXT: %[[OWN:.*]] = seq.embedding %[[N]], %[[TABLE]]
-// ROWS-NEXT: %[[BIAS:.*]] = seq.slice %[[OWN]] {axis = 1 : i64, offset = 4 : i64, size = 2 : i64}
-// ROWS-NEXT: seq.structured_recurrence {{.*}} bias(%[[BIAS]])
-// ROWS-NEXT: seq.yield
-// ROWS: seq.kernel "silu" ({{.*}} = %[[ROW]]
+// kernel, but its numbers of heads need none. Who else reads the row has it still.
+// HOST-LABEL: func.func @two_rows
+// HOST: seq.kernel "linear"
+// HOST: seq.kernel "embedding"
+// HOST: seq.kernel "structured_recurrence"
+// HOST-NOT: seq.embedding
+// GPU-LABEL: func.func @two_rows
+// GPU: %[[P:.*]] = seq.kernel "linear"
+// GPU: %[[ROW:.*]] = seq.kernel "embedding"
+// GPU: seq.kernel "structured_recurrence" (
+// GPU-SAME: %[[N:[^ ]*]] = %{{[^ ]*}} : tensor<?xi32>, %[[TABLE:[^ ]*]] = %{{[^ ]*}} : tensor<5x7xf32>
+// GPU-NEXT: seq.reshape
+// GPU-NEXT: %[[OWN:.*]] = seq.embedding %[[N]], %[[TABLE]]
+// GPU-NEXT: %[[BIAS:.*]] = seq.slice %[[OWN]] {axis = 1 : i64, offset = 4 : i64, size = 2 : i64}
+// GPU-NEXT: seq.structured_recurrence {{.*}} bias(%[[BIAS]])
+// GPU-NEXT: seq.yield
+// GPU: seq.kernel "silu" ({{.*}} = %[[ROW]]
 func.func @two_rows(%x: tensor<?x7xf32>, %numbers: tensor<?xi32>, %w: tensor<6x7xf32>, %table: tensor<5x7xf32>, %s: tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4xf32>, tensor<2x1x3xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
   %p = seq.linear %x, %w : (tensor<?x7xf32>, tensor<6x7xf32>) -> tensor<?x6xf32>
@@ -170,4 +175,5 @@ func.func @two_rows(%x: tensor<?x7xf32>, %numbers: tensor<?xi32>, %w: tensor<6x7
   %rest = seq.slice %row {axis = 1 : i64, offset = 0 : i64, size = 4 : i64} : tensor<?x7xf32> -> tensor<?x4xf32>
   %g = seq.silu %rest : tensor<?x4xf32>
   return %y, %g, %n : tensor<?x2x3xf32>, tensor<?x4xf32>, tensor<2x1x3xf32>
+}
 }

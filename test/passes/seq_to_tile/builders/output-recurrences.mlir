@@ -1,4 +1,4 @@
-// RUN: effc-opt %s --seq-form-kernels=update-epilogues=true --convert-seq-to-tile > %t.mlir
+// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile > %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
 
 // A product of a single row has two recurrences of its 43 outputs behind 7 others:

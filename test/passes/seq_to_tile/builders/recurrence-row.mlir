@@ -1,11 +1,14 @@
-// RUN: effc-opt %s --seq-form-kernels=row-prologues=true --convert-seq-to-tile 2> /dev/null | FileCheck %s
+// RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile 2> /dev/null | FileCheck %s
 
-// A recurrence of two rows reads its numbers of heads in the table's rows that the
-// call names: of head h the number at 3 + h. Nothing copies the rows.
+// On a GPU a recurrence of two rows reads its numbers of heads in the table's rows
+// that the call names: of head h the number at 3 + h. Nothing copies the rows.
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 64, states = [
-      <name = "s", kind = matrix, growth = fixed, type = tensor<2x1x6xf32>, neutral = 0.0 : f32, offset = 0>]>} {
+      <name = "s", kind = matrix, growth = fixed, type = tensor<2x1x6xf32>, neutral = 0.0 : f32, offset = 0>]>,
+    tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
+        core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
+        vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
 seq.weight @table source("table") : tensor<11x12xf32>
 seq.weight @numbers source("numbers") : tensor<13x5xf32>
 
