@@ -4,6 +4,7 @@
 #include "codegen/nvptx/Lowerings.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ThreadBoxes.h"
+#include "codegen/nvptx/units/Units.h"
 #include "dialects/tile/Distribution.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,7 +44,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
             << "; run the passes of passes/tile before";
         return signalPassFailure();
       }
-      if (failed(lower(kernel)))
+      if (failed(checkUnits(kernel)) || failed(lower(kernel)))
         return signalPassFailure();
       kernel.erase();
     }

@@ -19,7 +19,8 @@ def LowerThreadsPass : Pass<"nvptx-lower-kernels", "::mlir::ModuleOp"> {
     those before it ahead of the first op that touches memory, but for boxes, which
     are of weights, and the table of segments.
 
-    Needs: kernels at scheduled level; others are left.
+    Needs: kernels at scheduled level; others are left. Their products are by `units`
+    of the module's target: another unit is an error.
     Keeps: everything that is not a scheduled kernel.
     Not done: nothing is chosen here. `exp` is `ex2.approx` with a correction,
     softplus a polynomial of it; other `math` functions without an instruction stay,

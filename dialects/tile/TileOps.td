@@ -380,7 +380,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     (codegen/host/PanelDots.cpp has the formula).
 
     `by` names the product unit that forms it at scheduled level, without which that is
-    `#tile.mma_sync`.
+    `#tile.mma_sync`. The lowering to a GPU's threads takes no unit but the target's.
 
     Constraints:
 

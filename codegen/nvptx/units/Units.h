@@ -6,6 +6,10 @@
 
 namespace effc::nvptx {
 
+/// An error on the first product of a kernel whose unit the module's target does not
+/// have, or may not use where bits are to be stable.
+mlir::LogicalResult checkUnits(tile::KernelOp kernel);
+
 void lowerWarpProduct(tile::DotOp dot, ThreadState &t);
 void lowerWarpGroupProduct(tile::DotOp dot, ThreadState &t);
 
