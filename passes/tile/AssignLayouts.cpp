@@ -22,8 +22,9 @@ struct AssignLayoutsPass : impl::AssignLayoutsPassBase<AssignLayoutsPass> {
     if (!*due)
       return;
     int64_t threads = kernel.getSchedule()->getThreads();
-    assignLayouts(kernel, threads,
-                  usableUnits(getTarget(kernel), &getContext()));
+    if (failed(assignLayouts(kernel, threads,
+                             usableUnits(getTarget(kernel), &getContext()))))
+      return signalPassFailure();
     kernel.setScheduleAttr(ScheduleAttr::get(&getContext(), threads,
                                              /*sharedBytes=*/std::nullopt,
                                              Decided::Layouts));

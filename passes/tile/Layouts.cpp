@@ -131,13 +131,15 @@ public:
       : kernel(kernel), context(kernel.getContext()), threads(threads),
         units(units) {}
 
-  void run() {
+  LogicalResult run() {
     unite();
-    chooseBlocks();
+    if (failed(chooseBlocks()))
+      return failure();
     chooseRowsAndColumns();
     setTypes();
     insertConversions();
     nameUnits();
+    return success();
   }
 
 private:
@@ -168,7 +170,7 @@ private:
   }
 
   void unite();
-  void chooseBlocks();
+  LogicalResult chooseBlocks();
   void chooseRowsAndColumns();
   void narrowOperands();
   void setTypes();
@@ -206,6 +208,8 @@ private:
     return unit.canForm(shapeOf(dot), threads / kWarp, rowWarps);
   }
   size_t rankFor(DotOp dot, int64_t rowWarps) const;
+  /// An error on a product that no unit forms.
+  void refuse(DotOp dot) const;
   int64_t chooseRowWarps(DotOp dot, bool handsOn) const;
 
   KernelOp kernel;
@@ -261,7 +265,7 @@ void LayoutChoice::unite() {
   });
 }
 
-void LayoutChoice::chooseBlocks() {
+LogicalResult LayoutChoice::chooseBlocks() {
   // What only ops that read shared memory want need never be in registers.
   DenseMap<Class, bool> onlyShared;
   forEachTile([&](Value tile) {
@@ -286,25 +290,46 @@ void LayoutChoice::chooseBlocks() {
       handedOn.insert_range(
           ArrayRef<Class>{classOf(dot.getA()), classOf(dot.getAcc())});
   });
-  kernel.getBody().walk([&](DotOp dot) {
+  auto chosen = kernel.getBody().walk([&](DotOp dot) {
     Class of = classOf(dot.getAcc());
     int64_t along = chooseRowWarps(dot, handedOn.contains(of));
-    ProductUnit unit = units[rankFor(dot, along)];
+    size_t rank = rankFor(dot, along);
+    if (rank == units.size()) {
+      refuse(dot);
+      return WalkResult::interrupt();
+    }
+    ProductUnit unit = units[rank];
     for (ProductUnit former : units)
       if (canForm(former, dot, along))
         formers[dot].push_back(former);
     rowWarps[of] = along;
     layouts[of] = unit.getAccumulators(threads, along);
+    return WalkResult::advance();
   });
+  if (chosen.wasInterrupted())
+    return failure();
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
     if (!layout && typeOf(tile).isBlock())
       layout = canonical(typeOf(tile));
   });
+  return success();
+}
+
+void LayoutChoice::refuse(DotOp dot) const {
+  TileType sums = dot.getAcc().getType();
+  InFlightDiagnostic diagnostic =
+      dot.emitOpError("expects a product unit that forms sums of ")
+      << sums.rows() << " x " << sums.columns() << " by " << threads / kWarp
+      << " warps, but got a target with ";
+  llvm::interleaveComma(units, diagnostic);
+  diagnostic << (units.empty() ? "none that may be used" : "");
+  diagnostic.attachNote() << getMmaSync(context) << " forms those of any shape";
 }
 
 // The number of the first unit that can form the product with so many of the
-// warps along the rows, and reads its columns where all that read them do.
+// warps along the rows, and reads its columns where all that read them do; that
+// behind the last where none is.
 size_t LayoutChoice::rankFor(DotOp dot, int64_t rowWarps) const {
   const auto *found = llvm::find_if(units, [&](ProductUnit unit) {
     bool isReadSo = !unit.getOwnRows(typeOfColumns(dot)) ||
@@ -567,7 +592,7 @@ void LayoutChoice::nameUnits() {
   });
 }
 
-void effc::assignLayouts(KernelOp kernel, int64_t threads,
-                         ArrayRef<ProductUnit> units) {
-  LayoutChoice(kernel, threads, units).run();
+LogicalResult effc::assignLayouts(KernelOp kernel, int64_t threads,
+                                  ArrayRef<ProductUnit> units) {
+  return LayoutChoice(kernel, threads, units).run();
 }

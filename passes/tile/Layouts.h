@@ -10,11 +10,13 @@ namespace effc {
 /// Gives every tile of a kernel a layout, starting from the products, and makes
 /// each change of layout a `tile.convert`. Places in shared memory are still
 /// open: they have no offset. Each product names the unit that forms it. `units`
-/// are those that may multiply, the preferred one first, and one that can form any
-/// product last. Operands lie in the rows of a unit's own where it has any and all
-/// that read them there take them so.
-void assignLayouts(tile::KernelOp kernel, int64_t threads,
-                   llvm::ArrayRef<tile::ProductUnit> units);
+/// are those that may multiply, the preferred one first. Operands lie in the rows of a
+/// unit's own where it has any and all that read them there take them so.
+///
+/// A product that none of the units can form is an error on it, and the kernel stays
+/// as it was.
+mlir::LogicalResult assignLayouts(tile::KernelOp kernel, int64_t threads,
+                                  llvm::ArrayRef<tile::ProductUnit> units);
 
 } // namespace effc
 

@@ -41,11 +41,12 @@ def AssignLayoutsPass : Pass<"tile-assign-layouts", "::effc::tile::KernelOp"> {
     type that it is stored in or rounded to.
 
     Of the target's product units the first that can form a product does, which the
-    product then names, and its operands lie in the rows that the unit wants: of `#tile.wgmma`, which is left out
-    where bits are to be stable, 16-bit columns lie swizzled. Sums of a rounded product
-    that are the rows of another stay in registers.
+    product then names, and its operands lie in the rows that the unit wants: of
+    `#tile.wgmma`, which is left out where bits are to be stable, 16-bit columns lie
+    swizzled. Sums of a rounded product that are the rows of another stay in registers.
 
-    Needs: a schedule with threads (`tile-choose-threads`).
+    Needs: a schedule with threads (`tile-choose-threads`), and of each product a unit
+    of the target that can form it.
     Keeps: the order of the ops, and all arithmetic.
     Not done: tiles in shared memory have no offset yet (`tile-place-shared`); what is
     written there may be read before all have written it (`tile-insert-barriers`).

@@ -71,3 +71,24 @@ tile.kernel @computed(%item, %x: !tile.view<16x8xf32, [8, 1]>, %y: !tile.view<16
 // expected-error @+1 {{'tile-assign-layouts' expects a kernel whose threads are decided, but got 'too_early' with nothing decided; run 'tile-choose-threads' before}}
 tile.kernel @too_early(%item) items(#tile.items<one, tile = 1, times = 1>) writes() {
 }
+
+// -----
+
+// A target of warp groups alone has no unit for a product of one warp.
+module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma], block = <threads = 256, shared_bytes = 166912>,
+    core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108>} {
+tile.kernel @no_unit(%item, %x: !tile.view<16x48xf32, [48, 1]>, %w: !tile.view<24x48xbf16, [48, 1]>)
+    items(#tile.items<one, tile = 1, times = 1>) writes()
+    schedule(#tile.schedule<decided = threads, threads = 32>) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %acc = tile.splat %f0 : !tile.tile<16x24xf32, accumulator>
+  %a = tile.load %x[%c0, %c0] sizes [16, 48] : !tile.view<16x48xf32, [48, 1]> -> !tile.tile<16x48xf32, operand>
+  %b = tile.load %w[%c0, %c0] sizes [24, 48] : !tile.view<24x48xbf16, [48, 1]> -> !tile.tile<24x48xf32, operand>
+  // expected-error @+2 {{'tile.dot' op expects a product unit that forms sums of 16 x 24 by 1 warps, but got a target with #tile.wgmma}}
+  // expected-note @+1 {{#tile.mma_sync forms those of any shape}}
+  %d = tile.dot %acc, %a, %b transpose_b : !tile.tile<16x24xf32, accumulator>,
+      !tile.tile<16x48xf32, operand>, !tile.tile<24x48xf32, operand>
+}
+}

@@ -128,7 +128,7 @@ Layouts layoutsOf(StringRef type, bool withUnit) {
   SmallVector<ProductUnit> units = {getMmaSync(&context)};
   if (withUnit)
     units.insert(units.begin(), PairUnitAttr::get(&context));
-  assignLayouts(kernel, /*threads=*/128, units);
+  EXPECT_TRUE(succeeded(assignLayouts(kernel, /*threads=*/128, units)));
   auto dot = *kernel.getBody().getOps<DotOp>().begin();
   bool isForPairs = withUnit && type == "f16";
   EXPECT_EQ(productUnitOf(dot) == getMmaSync(&context), !isForPairs);
@@ -162,7 +162,7 @@ TEST(AddedUnit, IsToldFromAnotherOfTheSameRows) {
     auto module = parseSourceString<ModuleOp>(text, &context);
     ASSERT_TRUE(module);
     KernelOp kernel = *module->getOps<KernelOp>().begin();
-    assignLayouts(kernel, /*threads=*/128, units);
+    ASSERT_TRUE(succeeded(assignLayouts(kernel, /*threads=*/128, units)));
     kernel.setScheduleAttr(ScheduleAttr::get(&context, /*threads=*/128,
                                              /*sharedBytes=*/std::nullopt,
                                              Decided::Layouts));
