@@ -2,6 +2,7 @@
 
 #include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/MethodSizes.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"

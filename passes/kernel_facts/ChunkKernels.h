@@ -25,12 +25,6 @@ int64_t mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
 /// two keys each.
 bool looksBothWays(seq::LinearAttr linear);
 
-/// Tokens of the chunks that are tried: one, two or four pieces of tensor cores, and as
-/// many rows of a host's products. Longer ones look at more pairs of tokens than at
-/// elements of a usual state. The last is also what is taken where a chunk is asked for
-/// without a length.
-inline constexpr int64_t kChunkTokens[] = {16, 32, 64};
-
 /// The longest chunk that a kernel takes: of one that looks both ways more
 /// tokens would fill a block's shared memory.
 int64_t mostChunkTokens(seq::LinearAttr linear);

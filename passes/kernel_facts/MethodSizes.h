@@ -8,6 +8,7 @@
 #define EFFC_PASSES_KERNELFACTS_METHODSIZES_H
 
 #include <cstdint>
+#include <iterator>
 
 namespace effc {
 
@@ -36,6 +37,13 @@ inline constexpr int64_t kExpertUnits = 24;
 /// Outputs of an item that leaves the best of them: enough that a row of the largest
 /// vocabularies is left with some thousands of items to look at.
 inline constexpr int64_t kChosenOutputs = 64;
+
+/// Tokens of the chunks that are tried: one, two or four pieces of tensor cores, and as
+/// many rows of a host's products. Longer ones look at more pairs of tokens than at
+/// elements of a usual state.
+inline constexpr int64_t kChunkTokens[] = {16, 32, 64};
+/// Tokens of a chunk that is asked for without a length.
+inline constexpr int64_t kUsualChunkTokens = *std::rbegin(kChunkTokens);
 
 /// Value channels of an item that takes one token after another, where nothing is
 /// shared between them.

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel_facts/ChunkKernels.h"
 #include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/RecurrenceCost.h"
 #include "passes/kernel_facts/RoundedOperands.h"
 #include "passes/kernel_facts/ScanKernels.h"
@@ -245,7 +246,7 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
               Twine(most) + " tokens at once with 'low_rank = " +
               stringifyLowRankPair(linear.getLowRank()) + "'");
     }
-    int64_t asked = forced.chunk.value_or(*std::rbegin(kChunkTokens)),
+    int64_t asked = forced.chunk.value_or(kUsualChunkTokens),
             chunk = std::min({asked, entry.getRows(), most});
     while (entry.getRows() % chunk != 0)
       --chunk;

@@ -4,6 +4,7 @@
 
 #include "dialects/seq/SeqDialect.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/kernel_facts/MethodSizes.h"
 
 namespace effc {
 

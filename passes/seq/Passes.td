@@ -404,7 +404,7 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
                           "blocks of 'chunk' tokens"),
                clEnumValN(::effc::FormChoice::Scan, "scan",
                           "stretches combined in pairs"))}]>,
-    Option<"chunk", "chunk", "int64_t", /*default=*/"64",
+    Option<"chunk", "chunk", "int64_t", /*default=*/"::effc::kUsualChunkTokens",
            "Tokens of a block of the chunkwise form">,
     Option<"partial", "partial", "bool", /*default=*/"false",
            "Whether a mixer without the form stays as it is, with a remark">];
