@@ -55,9 +55,6 @@ public:
         context(makeRegistry(), MLIRContext::Threading::DISABLED),
         diagnostics(context, events, options.fallbackIsError) {
     context.loadAllAvailableDialects();
-    // An op may be printed to far more than the text that it was read from, and
-    // a message leaves it out.
-    context.printOpOnDiagnostic(false);
     timing.setEnabled(options.timing);
     timingRoot = timing.getRootScope();
   }

@@ -15,7 +15,11 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext &context,
                                          bool fallbackIsError)
     : events(events), fallbackIsError(fallbackIsError),
       handler(&context,
-              [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {}
+              [this](Diagnostic &diagnostic) { return handle(diagnostic); }) {
+  // An op may be printed to far more than the text that it was read from, and
+  // --dump-phases shows it better.
+  context.printOpOnDiagnostic(false);
+}
 
 bool DiagnosticCollector::tell(StringRef where, StringRef text) {
   events.remark(where, text);
@@ -45,12 +49,8 @@ LogicalResult DiagnosticCollector::handle(Diagnostic &diagnostic) {
     return success();
   if (!keep(where, text))
     return success();
-  for (Diagnostic &note : diagnostic.getNotes()) {
-    // MLIR appends the whole op; it is long, and --dump-phases shows it better.
-    std::string noteText = note.str();
-    if (!StringRef(noteText).starts_with("see current operation"))
-      message += "\nnote: " + noteText;
-  }
+  for (Diagnostic &note : diagnostic.getNotes())
+    message += "\nnote: " + note.str();
   return success();
 }
 

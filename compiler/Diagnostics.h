@@ -10,7 +10,8 @@ namespace effc {
 
 /// Lives as long as a compilation. Remarks go to the events as they come; the
 /// first error is kept, with its notes, and what follows it is dropped, since a
-/// pass that failed says more than those that failed because of it.
+/// pass that failed says more than those that failed because of it. The context
+/// adds no note with the whole op from then on.
 class DiagnosticCollector {
 public:
   DiagnosticCollector(mlir::MLIRContext &context, const CompileEvents &events,

@@ -23,7 +23,6 @@ StoredForward::StoredForward(CompileEvents given)
       context(makeRegistry(), MLIRContext::Threading::DISABLED),
       diagnostics(context, events, /*fallbackIsError=*/false) {
   context.loadAllAvailableDialects();
-  context.printOpOnDiagnostic(false); // it may be longer than the module
 }
 
 llvm::Error StoredForward::read(const StoredModel &model) {

@@ -54,12 +54,10 @@ static std::string describe(mlir::Diagnostic &diagnostic,
   mlir::Location location = diagnostic.getLocation();
   text = describe(location) +
          explainMistake(text, textAt(location, whole), *location.getContext());
-  // Notes say what probably led to it. MLIR appends the whole op, which is
-  // long and stands in the file, and dialects that it knows.
+  // Notes say what probably led to it. MLIR appends the dialects that it knows.
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string cause = note.str();
-    if (!llvm::StringRef(cause).starts_with("see current operation") &&
-        !llvm::StringRef(cause).starts_with("Available dialects") &&
+    if (!llvm::StringRef(cause).starts_with("Available dialects") &&
         !llvm::StringRef(cause).starts_with("Registered dialects"))
       text += " (" + cause + lineOf(note.getLocation(), location) + ")";
   }

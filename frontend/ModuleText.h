@@ -18,8 +18,9 @@ constexpr size_t kMostWeights = size_t(1) << 18;
 
 /// Reads and verifies the module in the file `path`, which holds weights and
 /// one function, `@forward`, of one block of ops of the seq dialect. Fails with
-/// one line: of what MLIR says, the first error with its notes. Bytecode is
-/// refused.
+/// one line: of what MLIR says, the first error with its notes. Whoever makes
+/// the context leaves whole ops out of them (`printOpOnDiagnostic(false)`).
+/// Bytecode is refused.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 readModuleText(mlir::MLIRContext &context, llvm::StringRef path);
 

@@ -17,6 +17,7 @@ class ModuleTextTest : public testing::Test {
 protected:
   ModuleTextTest() {
     context.loadDialect<mlir::func::FuncDialect, seq::SeqDialect>();
+    context.printOpOnDiagnostic(false); // as the compiler's
   }
 
   std::string reading(llvm::StringRef text) {
