@@ -280,7 +280,8 @@ static bool mark(FieldAttr field, ArrayRef<int64_t> digits, int64_t element,
   for (int64_t i = 0; i < field.pieces(); ++i) {
     int64_t first = field.firstBit(i, digits, element);
     int64_t width = field.getWidths()[i];
-    bool inByte = first % 8 + width <= 8, whole = first % 8 == 0;
+    bool inByte = first % 8 + width <= 8;
+    bool whole = first % 8 == 0 && width % 8 == 0;
     if (first < 0 || first + width > int64_t(bits.size()) ||
         (!inByte && !whole))
       return false;

@@ -71,6 +71,18 @@ func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 8, digit
 
 // -----
 
+// stored3: 12 bits begin with a byte and end inside the next one; code that reads them loads one byte or whole ones.
+// expected-error @below {{expects every piece inside 16 bytes, each within a byte or of whole ones, but element 0 has one that is not}}
+func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 16, digits = [8], code = int [12 at 0 [16]]>>)
+
+// -----
+
+// stored3: so does a scale of pieces that are 16 bits together
+// expected-error @below {{expects every piece inside 10 bytes, each within a byte or of whole ones, but element 0 has one that is not}}
+func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 10, digits = [8], code = int [8 at 0 [8]], scale = [f16 [12 at 64 [0], 4 at 76 [0]]]>>)
+
+// -----
+
 // stored4
 // expected-error @below {{expects each element to have a code of its own, but that of element 1 shares bits with an earlier one's}}
 func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 8, digits = [8], code = int [8 at 0 [0]]>>)
