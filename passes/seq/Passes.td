@@ -383,7 +383,8 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
     correction `quadratic` and `chunkwise` need decays per head or key channel,
     and there is no `scan`. Anything else is an error that names what is not met;
     of a class `opaque` it names the op of the step that is not linear. With
-    `partial` it is a remark, and the mixer stays as it is.
+    `partial` it is a remark, and the mixer stays as it is. A token map that lacks a
+    quantity is an error in any case.
     Keeps: every op that is no mixer.
     Not done: choosing a form; it is an option, or the `form` on the mixer.
 
