@@ -151,21 +151,23 @@ static Value emitDynamicMask(ModelBuilder &model, const DogeConfig &config,
   const AttentionConfig &attention = config.decoder.attention;
   int64_t heads = attention.heads, keyHeads = attention.keyHeads,
           keys = attention.keys;
-  auto project = [&](const char *part, const char *tensor, int64_t rows) {
-    return model.project(name + part, source + tensor, x, rows,
+  auto project = [&](MatrixRole role, const char *part, const char *tensor,
+                     int64_t rows) {
+    return model.project(role, name + part, source + tensor, x, rows,
                          attention.inputBias);
   };
-  auto normed = [&](const char *part, const char *tensor, const char *norm,
-                    int64_t count) {
-    Value y = project(part, tensor, count * keys);
+  auto normed = [&](MatrixRole role, const char *part, const char *tensor,
+                    const char *norm, int64_t count) {
+    Value y = project(role, part, tensor, count * keys);
     if (attention.headNorm)
       y = model.groupNorm(name + part + "_norm", source + norm, y, count, keys,
                           *attention.headNorm);
     return model.reshape(name + part, y, {count, keys});
   };
-  Value query = normed(".query", "q_proj", "q_norm", heads);
-  Value key = normed(".key", "k_proj", "k_norm", keyHeads);
-  Value value = project(".value", "v_proj", attention.keyWidth());
+  Value query = normed(MatrixRole::Other, ".query", "q_proj", "q_norm", heads);
+  Value key = normed(MatrixRole::Keys, ".key", "k_proj", "k_norm", keyHeads);
+  Value value =
+      project(MatrixRole::Values, ".value", "v_proj", attention.keyWidth());
   AttentionExtras extras;
   extras.numbers =
       keyNumbers(model, name + ".mask",
@@ -179,7 +181,8 @@ static Value emitDynamicMask(ModelBuilder &model, const DogeConfig &config,
                        turn(model, name + ".query", layer, query),
                        turn(model, name + ".key", layer, key),
                        model.reshape(name, value, {keyHeads, keys}), extras);
-  return model.project(name + ".out", source + "o_proj",
+  return model.project(MatrixRole::AttentionOut, name + ".out",
+                       source + "o_proj",
                        model.reshape(name, mixed, {attention.inner()}),
                        model.getWidth(), attention.outputBias);
 }
@@ -189,17 +192,19 @@ static Value emitRouted(ModelBuilder &model, const DogeConfig &config,
                         const std::string &name, const std::string &source,
                         Value x) {
   int64_t width = model.getWidth();
-  Value scores = model.project(name + ".router", source + "router_gate", x,
-                               2 * config.halfKeys);
-  auto table = [&](const char *part, const char *tensor) {
-    return model.matrix(name + part, source + tensor, config.experts, width);
+  Value scores = model.project(MatrixRole::Router, name + ".router",
+                               source + "router_gate", x, 2 * config.halfKeys);
+  auto table = [&](MatrixRole role, const char *part, const char *tensor) {
+    return model.matrix(role, name + part, source + tensor, config.experts,
+                        width);
   };
   return seq::ProductKeyExpertsOp::create(
       model.getBuilder(), model.at(name), x.getType(), x,
       model.reshape(name + ".router", scores, {2, 1, config.halfKeys}),
-      table(".down", "down_embed.weight"), table(".up", "up_embed.weight"),
-      config.taken, config.decoder.mlp.activation,
-      seq::RetrievalWeighting::Softmax, /*weight_inside=*/false,
+      table(MatrixRole::Down, ".down", "down_embed.weight"),
+      table(MatrixRole::Other, ".up", "up_embed.weight"), config.taken,
+      config.decoder.mlp.activation, seq::RetrievalWeighting::Softmax,
+      /*weight_inside=*/false,
       /*form=*/nullptr);
 }
 

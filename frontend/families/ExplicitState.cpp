@@ -76,6 +76,7 @@ EmitPart effc::frontend::readExpertsPart(PartInput &in) {
     dense.gate = "gate";
     dense.up = "up";
     dense.down = "down";
+    dense.role = MatrixRole::Other; // files made by mixes have it so
     return model.add(at + "experts", emitMlp(model, *shared, dense, x), y);
   };
 }
@@ -163,8 +164,8 @@ EmitPart effc::frontend::readNeuronPart(PartInput &in) {
   return [=](ModelBuilder &model, const std::string &at, Value x) -> Value {
     Value scores = emitScores(model, keys, at, x);
     int64_t width = model.getWidth();
-    Value down = model.matrix(at + "experts.down", at + "experts.down",
-                              keys.rows, width);
+    Value down = model.matrix(MatrixRole::Down, at + "experts.down",
+                              at + "experts.down", keys.rows, width);
     Value up =
         model.matrix(at + "experts.up", at + "experts.up", keys.rows, width);
     Value y = seq::ProductKeyExpertsOp::create(
@@ -177,6 +178,7 @@ EmitPart effc::frontend::readNeuronPart(PartInput &in) {
     dense.gate = gated ? "gate" : "";
     dense.up = "up";
     dense.down = "down";
+    dense.role = MatrixRole::Other; // files made by mixes have it so
     return model.add(at + "experts", emitMlp(model, *shared, dense, x), y);
   };
 }

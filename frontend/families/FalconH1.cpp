@@ -142,17 +142,18 @@ private:
   Value emitFeedForward(Value x) {
     const MlpConfig &mlp = config.decoder.mlp;
     auto project = [&](const char *part, const char *tensor, Value in,
-                       int64_t rows) {
-      return model.project(name + part, source + "feed_forward." + tensor, in,
-                           rows, mlp.bias);
+                       int64_t rows, MatrixRole role = MatrixRole::Other) {
+      return model.project(role, name + part, source + "feed_forward." + tensor,
+                           in, rows, mlp.bias);
     };
     Value gate =
         scaled("mlp.gate", project("mlp.gate", "gate_proj", x, mlp.hidden),
                config.gate);
     gate = model.activate(name + "mlp.gate", gate, mlp.activation);
     Value up = project("mlp.up", "up_proj", x, mlp.hidden);
-    Value y = project("mlp.down", "down_proj",
-                      model.mul(name + "mlp.up", gate, up), model.getWidth());
+    Value y =
+        project("mlp.down", "down_proj", model.mul(name + "mlp.up", gate, up),
+                model.getWidth(), MatrixRole::Down);
     return scaled("mlp.down", y, config.down);
   }
 

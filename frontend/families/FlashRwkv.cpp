@@ -76,10 +76,12 @@ static Value emitLowRank(ModelBuilder &model, const std::string &name,
                          const std::string &source, Value x, int64_t rank,
                          int64_t rows, bool bias, bool tanh,
                          seq::Nonlinearity function) {
-  Value low = model.project(name + ".low", source + "lora.0", x, rank);
+  Value low = model.project(MatrixRole::LowRank, name + ".low",
+                            source + "lora.0", x, rank);
   low = tanh ? model.elementwise<seq::TanhOp>(name + ".low", low)
              : model.activate(name + ".low", low, function);
-  return model.project(name, source + "lora.2", low, rows, bias);
+  return model.project(MatrixRole::LowRank, name, source + "lora.2", low, rows,
+                       bias);
 }
 
 static Module build(const RwkvConfig &config, FamilyInput &input,
@@ -146,7 +148,8 @@ static std::vector<Value> emitShares(ModelBuilder &model,
                                      Value delta, int64_t rank) {
   int64_t width = model.getWidth();
   Value mu = model.vector(name + "x_mu", source + "x_proj.0.mu", width);
-  Value low = model.project(name + "x.low", source + "x_proj.0.linear",
+  Value low = model.project(MatrixRole::LowRank, name + "x.low",
+                            source + "x_proj.0.linear",
                             lerp(model, name + "x", x, delta, mu), 5 * rank);
   low = model.elementwise<seq::TanhOp>(name + "x.low", low);
   std::vector<Value> shares;
@@ -167,10 +170,10 @@ static std::vector<Value> emitShares(ModelBuilder &model,
       bias.rows =
           seq::RowGroupsAttr::get(context, i * width, width, 5 * width, 1);
     }
-    shares.push_back(
-        model.linear(here, model.slice(here, low, place * rank, rank),
-                     model.matrix(here, matrix, width, rank),
-                     model.numbers(here + "_bias", bias, {width})));
+    shares.push_back(model.linear(
+        here, model.slice(here, low, place * rank, rank),
+        model.matrix(MatrixRole::LowRank, here, matrix, width, rank),
+        model.numbers(here + "_bias", bias, {width})));
   }
   return shares;
 }

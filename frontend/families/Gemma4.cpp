@@ -96,13 +96,13 @@ private:
     const AttentionConfig &attention = config.attention(layer);
     std::string here = name + "attention", tensors = source + "self_attn.";
     int64_t heads = attention.keyHeads;
-    auto project = [&](const char *part, const char *tensor) {
-      return model.project(here + part, tensors + tensor, x,
+    auto project = [&](MatrixRole role, const char *part, const char *tensor) {
+      return model.project(role, here + part, tensors + tensor, x,
                            attention.keyWidth(), attention.inputBias);
     };
-    Value key = project(".key", "k_proj");
+    Value key = project(MatrixRole::Keys, ".key", "k_proj");
     bool isKey = config.valuesAreKeys && config.slides[size_t(layer)] == 0;
-    Value value = isKey ? key : project(".value", "v_proj");
+    Value value = isKey ? key : project(MatrixRole::Values, ".value", "v_proj");
     Kept own;
     key = model.groupNorm(here + ".key_norm", tensors + "k_norm", key, heads,
                           attention.keys, decoder.norm);
@@ -151,7 +151,8 @@ private:
     Value mixed = attend(model, here, attention, how.window,
                          turn(model, here + ".query", how, query), own.key,
                          own.value, extras);
-    return model.project(here + ".out", tensors + "o_proj",
+    return model.project(MatrixRole::AttentionOut, here + ".out",
+                         tensors + "o_proj",
                          model.reshape(here, mixed, {attention.inner()}),
                          decoder.width, attention.outputBias);
   }
@@ -189,7 +190,8 @@ private:
                         token));
     token = model.scale(router, token, 1 / std::sqrt(double(decoder.width)));
     Value logits =
-        model.project(router, source + "router.proj", token, experts.experts);
+        model.project(MatrixRole::Router, router, source + "router.proj", token,
+                      experts.experts);
     auto chosen = seq::ChooseRowsOp::create(
         builder, model.at(here),
         model.reshape(here, logits, {1, 1, experts.experts}),

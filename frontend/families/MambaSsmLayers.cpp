@@ -115,8 +115,9 @@ static Value emitLayerAttention(ModelBuilder &model,
   const AttentionConfig &heads = config.attention;
   std::string here = name + "attention";
   int64_t inner = heads.inner(), keyWidth = heads.keyWidth();
-  Value all = model.project(here + ".in", tensors + "in_proj", x,
-                            inner + 2 * keyWidth, heads.inputBias);
+  Value all =
+      model.project(MatrixRole::Values, here + ".in", tensors + "in_proj", x,
+                    inner + 2 * keyWidth, heads.inputBias);
   if (config.taps > 0)
     all = model.shortConvolution(
         here + ".conv", all,
@@ -140,9 +141,9 @@ static Value emitLayerAttention(ModelBuilder &model,
       turn(model, here + ".query", layer, query),
       turn(model, here + ".key", layer, part(".key", inner, heads.keyHeads)),
       part(".value", inner + keyWidth, heads.keyHeads), extras);
-  return model.project(here + ".out", tensors + "out_proj",
-                       model.reshape(here, mixed, {inner}), model.getWidth(),
-                       heads.outputBias);
+  return model.project(
+      MatrixRole::AttentionOut, here + ".out", tensors + "out_proj",
+      model.reshape(here, mixed, {inner}), model.getWidth(), heads.outputBias);
 }
 
 /// The same of a gated layer.
@@ -158,7 +159,7 @@ static Value emitGatedLayer(ModelBuilder &model, const MambaSsmLayers &config,
       model.slice(here + ".gate", both, config.hidden, config.hidden),
       seq::Nonlinearity::Silu);
   Value up = model.slice(here + ".up", both, 0, config.hidden);
-  return model.project(here + ".down", source + "mlp.fc2",
+  return model.project(MatrixRole::Down, here + ".down", source + "mlp.fc2",
                        model.mul(here + ".gate", gate, up), model.getWidth());
 }
 

@@ -150,8 +150,8 @@ private:
     int64_t inner = attention.inner(), keyWidth = attention.keyWidth();
     LayerAttention positions =
         streamed(model, here, decoder.layers[size_t(layer)]);
-    Value all = model.project(here + ".in", source + "qkv_proj", x,
-                              inner + 2 * keyWidth);
+    Value all = model.project(MatrixRole::Values, here + ".in",
+                              source + "qkv_proj", x, inner + 2 * keyWidth);
     auto part = [&](const char *what, int64_t offset, int64_t size) {
       return model.slice(here + what, all, offset, size);
     };
@@ -168,8 +168,9 @@ private:
         model, here, attention, positions.window,
         turn(model, here + ".query", positions, query),
         turn(model, here + ".key", positions, key), value, extras);
-    return model.project(here + ".out", source + "o_proj",
-                         model.reshape(here, mixed, {inner}), decoder.width);
+    return model.project(MatrixRole::AttentionOut, here + ".out",
+                         source + "o_proj", model.reshape(here, mixed, {inner}),
+                         decoder.width);
   }
 
   /// [T, H, K], with weights of each head's own. The public code makes these

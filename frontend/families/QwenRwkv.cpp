@@ -57,15 +57,16 @@ static Value between(ModelBuilder &model, const std::string &here, Value x,
   return model.add(here, x, model.mul(here, delta, mu));
 }
 
-/// The product with a matrix that lies as [inputs, outputs], unless
-/// `outputsFirst`.
+/// The product with half of a product of low rank, which lies as [inputs, outputs],
+/// unless `outputsFirst`.
 static Value multiplyFrom(ModelBuilder &model, const std::string &name,
                           const std::string &tensor, Value x, int64_t rows,
                           bool outputsFirst) {
   WeightSource from(tensor);
   from.transposed = !outputsFirst;
-  return model.linear(
-      name, x, model.matrix(name, from, rows, seq::typeOf(x).getDimSize(1)));
+  return model.linear(name, x,
+                      model.matrix(MatrixRole::LowRank, name, from, rows,
+                                   seq::typeOf(x).getDimSize(1)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -183,8 +184,9 @@ private:
     low = model.elementwise<seq::TanhOp>(here + ".low", low);
     WeightSource matrices(source + "time_maa_w2");
     matrices.transposed = !config.outputsFirst;
-    Value shares = model.linear(here, model.reshape(here, low, {5, rank}),
-                                model.blocks(here, matrices, 5, width, rank));
+    Value shares = model.linear(
+        here, model.reshape(here, low, {5, rank}),
+        model.blocks(MatrixRole::LowRank, here, matrices, 5, width, rank));
     shares = model.reshape(here, shares, {5 * width});
     for (auto [index, part] : llvm::enumerate(kInputs)) {
       std::string own = name + "x_" + part.str();

@@ -197,9 +197,10 @@ private:
                          turn(model, here + ".q", layer, query),
                          turn(model, here + ".k", layer, key),
                          inHeads(value, values), extras);
-    return model.project(
-        here + ".out", source + (config.fused ? "out_proj" : "o_proj"),
-        model.reshape(here, mixed, {shared.inner()}), model.getWidth());
+    return model.project(MatrixRole::AttentionOut, here + ".out",
+                         source + (config.fused ? "out_proj" : "o_proj"),
+                         model.reshape(here, mixed, {shared.inner()}),
+                         model.getWidth());
   }
 
   Value emitMlp(const std::string &name, const std::string &source, Value x) {
@@ -214,9 +215,9 @@ private:
         name + "mlp.gate", model.slice(name + "mlp.gate", both, hidden, hidden),
         seq::Nonlinearity::Silu);
     Value up = model.slice(name + "mlp.up", both, 0, hidden);
-    return model.project(name + "mlp.down", layer + "out_proj",
-                         model.mul(name + "mlp.gate", gate, up),
-                         model.getWidth());
+    return model.project(
+        MatrixRole::Down, name + "mlp.down", layer + "out_proj",
+        model.mul(name + "mlp.gate", gate, up), model.getWidth());
   }
 
   ModelBuilder &model;

@@ -158,7 +158,8 @@ private:
         model, name, attention, positions.window,
         turn(model, name + ".query", positions, query),
         turn(model, name + ".key", positions, key), emitValues(x), extras);
-    return model.project(name + ".out", names.source + "self_attn.o_proj",
+    return model.project(MatrixRole::AttentionOut, name + ".out",
+                         names.source + "self_attn.o_proj",
                          model.reshape(name, mixed, {attention.inner()}),
                          decoder.width, attention.outputBias);
   }
@@ -176,8 +177,9 @@ private:
     int64_t inner = attention.inner(), keyWidth = attention.keyWidth();
     Value query = model.project(name + ".query", source + "q_proj", x, inner,
                                 attention.inputBias);
-    Value key = model.project(name + ".key", source + "k_proj", x, keyWidth,
-                              attention.inputBias);
+    Value key =
+        model.project(MatrixRole::Keys, name + ".key", source + "k_proj", x,
+                      keyWidth, attention.inputBias);
     Value convolved =
         convolve(name + ".conv", source, concat(name, {query, key}, 1));
     // Queries of a group beside each other.
@@ -264,8 +266,8 @@ private:
     std::string name = names.name + "attention.value",
                 source = names.source + "self_attn.qkv_proj.v_proj_";
     int64_t half = attention.keyWidth() / 2;
-    Value now =
-        model.project(name, source + "current", x, half, attention.inputBias);
+    Value now = model.project(MatrixRole::Values, name, source + "current", x,
+                              half, attention.inputBias);
     std::string delayed = name + "_before";
     Value before = model.previous(
         delayed, model.project(delayed, source + "delayed", x, half));
@@ -348,7 +350,7 @@ private:
           here, model.project(here, inner + part, y, width, /*bias=*/true),
           seq::Nonlinearity::Gelu);
     }
-    return model.project(name, inner + "out_proj", y,
+    return model.project(MatrixRole::Router, name, inner + "out_proj", y,
                          config.experts.experts + 1);
   }
 

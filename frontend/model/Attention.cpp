@@ -217,9 +217,9 @@ static AttentionInputs project(ModelBuilder &model,
           keyWidth = config.keyWidth();
   AttentionInputs in;
   if (names.fused.empty()) {
-    auto project = [&](const Twine &part, llvm::StringRef tensor,
-                       int64_t rows) {
-      return model.project(name + part, source + tensor, x, rows,
+    auto project = [&](MatrixRole role, const Twine &part,
+                       llvm::StringRef tensor, int64_t rows) {
+      return model.project(role, name + part, source + tensor, x, rows,
                            config.inputBias, names.transposed);
     };
     auto half = [&](const Twine &part, int64_t offset) {
@@ -227,24 +227,25 @@ static AttentionInputs project(ModelBuilder &model,
                                model.rows(offset, keys, 2 * keys, config.heads),
                                config.inputBias);
     };
-    in.query = config.gated ? half(".query", 0)
-                            : project(".query", names.query, inner);
-    in.key = project(".key", names.key, keyWidth);
-    in.value = project(".value", names.value, keyWidth);
+    in.query = config.gated
+                   ? half(".query", 0)
+                   : project(MatrixRole::Other, ".query", names.query, inner);
+    in.key = project(MatrixRole::Keys, ".key", names.key, keyWidth);
+    in.value = project(MatrixRole::Values, ".value", names.value, keyWidth);
     if (config.gated)
       in.gate = half(".gate", keys);
   } else if (names.inTurn) {
-    auto third = [&](const Twine &part, int64_t offset) {
-      return model.projectRows(name + part, source + names.fused, x,
+    auto third = [&](MatrixRole role, const Twine &part, int64_t offset) {
+      return model.projectRows(role, name + part, source + names.fused, x,
                                model.rows(offset, keys, 3 * keys, config.heads),
                                config.inputBias);
     };
-    in.query = third(".query", 0);
-    in.key = third(".key", keys);
-    in.value = third(".value", 2 * keys);
+    in.query = third(MatrixRole::Other, ".query", 0);
+    in.key = third(MatrixRole::Keys, ".key", keys);
+    in.value = third(MatrixRole::Values, ".value", 2 * keys);
   } else {
     Value all =
-        model.project(name + ".in", source + names.fused, x,
+        model.project(MatrixRole::Values, name + ".in", source + names.fused, x,
                       inner + 2 * keyWidth, config.inputBias, names.transposed);
     in.query = model.slice(name + ".query", all, 0, inner);
     in.key = model.slice(name + ".key", all, inner, keyWidth);
@@ -330,6 +331,7 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
     mixed = model.mul(
         name + ".gate", mixed,
         model.activate(name + ".gate", in.gate, seq::Nonlinearity::Sigmoid));
-  return model.project(name + ".out", source + names.output, mixed,
-                       model.getWidth(), config.outputBias, names.transposed);
+  return model.project(MatrixRole::AttentionOut, name + ".out",
+                       source + names.output, mixed, model.getWidth(),
+                       config.outputBias, names.transposed);
 }

@@ -37,8 +37,9 @@ public:
 
 private:
   void choose() {
-    Value logits = model.project(name + ".router", source + "router", x,
-                                 config.experts, /*bias=*/true);
+    Value logits =
+        model.project(MatrixRole::Router, name + ".router", source + "router",
+                      x, config.experts, /*bias=*/true);
     logits = model.reshape(name, logits, {1, 1, config.experts});
     auto chosen = seq::ChooseRowsOp::create(builder, model.at(name), logits,
                                             /*order=*/Value(), config.taken,
@@ -111,8 +112,8 @@ private:
       from = WeightSource(tensor + ".weight");
       from.stored = {config.experts, width, config.hidden};
     }
-    Value matrix =
-        model.matrix(inner, from, width * config.experts, config.hidden);
+    Value matrix = model.matrix(MatrixRole::Down, inner, from,
+                                width * config.experts, config.hidden);
     Value bias = model.numbers(
         inner + "_bias", WeightSource(tensor + (isApart ? ".bias" : "_bias")),
         {config.experts, width});

@@ -104,9 +104,11 @@ static Value emitShared(ModelBuilder &model, const ExpertsConfig &config,
   if (names.sharedGate.empty())
     return y;
   std::string gateName = names.name + ".shared_gate";
-  Value gate = model.activate(
-      gateName, model.project(gateName, names.source + names.sharedGate, x, 1),
-      seq::Nonlinearity::Sigmoid);
+  Value gate =
+      model.activate(gateName,
+                     model.project(MatrixRole::SharedGate, gateName,
+                                   names.source + names.sharedGate, x, 1),
+                     seq::Nonlinearity::Sigmoid);
   return model.mul(gateName, y, model.spread(gateName, gate, y));
 }
 
@@ -162,7 +164,8 @@ static Routing route(ModelBuilder &model, const ExpertsConfig &config,
                      const ExpertsNames &names, Value x) {
   std::string name = names.name + ".router",
               source = names.source + names.router.str();
-  Value logits = model.project(name, source, x, config.experts);
+  Value logits =
+      model.project(MatrixRole::Router, name, source, x, config.experts);
   if (config.score == RouterScore::Softmax && !config.balanced &&
       config.groups == 1)
     return {logits,
@@ -206,7 +209,8 @@ ExpertWeights effc::frontend::declareExperts(ModelBuilder &model,
     return ExpertWeights{
         model.matrix(name + (config.gated ? ".gate_up" : ".up"), inner,
                      rows * count, width),
-        model.matrix(name + ".down", outer, width * count, units)};
+        model.matrix(MatrixRole::Down, name + ".down", outer, width * count,
+                     units)};
   };
   llvm::StringRef all = config.gated ? names.allGateUps : names.allUps;
   std::string allInner = names.source + all.str(),

@@ -82,12 +82,14 @@ public:
         model.reshape(name, join(".key", row, common, 1), {1, rank + shared}),
         value, extras);
     // The rows of the values, behind those of the keys for each head.
-    Value y = model.linear(name + ".value", mixed,
-                           matrices(".value", keys, values, rank,
-                                    /*transposed=*/false));
+    Value y =
+        model.linear(name + ".value", mixed,
+                     matrices(MatrixRole::Values, ".value", keys, values, rank,
+                              /*transposed=*/false));
     if (!config.headGate.empty())
       y = gateHeads(x, y);
-    return model.project(name + ".out", source + config.output.str(),
+    return model.project(MatrixRole::AttentionOut, name + ".out",
+                         source + config.output.str(),
                          model.reshape(name, y, {heads * values}),
                          model.getWidth(), config.bias);
   }
@@ -126,9 +128,10 @@ private:
         part(".query", tensor, x, model.rows(0, config.keys, stride, heads));
     Value common = part(".shared_query", tensor, x,
                         model.rows(config.keys, config.shared, stride, heads));
-    own = model.linear(
-        name + ".key", model.reshape(name, own, {heads, config.keys}),
-        matrices(".key", 0, config.rank, config.keys, /*transposed=*/true));
+    own = model.linear(name + ".key",
+                       model.reshape(name, own, {heads, config.keys}),
+                       matrices(MatrixRole::Keys, ".key", 0, config.rank,
+                                config.keys, /*transposed=*/true));
     return {own, model.reshape(name, common, {heads, config.shared})};
   }
 
@@ -139,19 +142,19 @@ private:
 
   /// Of each head's rows in the compressed row's matrix those from `offset` on,
   /// as a matrix [rows, columns].
-  Value matrices(const char *what, int64_t offset, int64_t rows,
-                 int64_t columns, bool transposed) {
+  Value matrices(MatrixRole role, const char *what, int64_t offset,
+                 int64_t rows, int64_t columns, bool transposed) {
     // Keys and values in tensors of their own, the keys' turned: [H, rows, columns].
     std::string own =
         source + (transposed ? "k_b_proj" : "v_b_proj") + ".weight";
     if (model.hasTensor(own))
-      return model.blocks(name + what, WeightSource(own), config.heads, rows,
-                          columns);
+      return model.blocks(role, name + what, WeightSource(own), config.heads,
+                          rows, columns);
     WeightSource from(source + "kv_b_proj.weight");
     from.transposed = transposed;
     from.rows = model.rows(offset, transposed ? columns : rows,
                            config.keys + config.values, config.heads);
-    return model.blocks(name + what, from, config.heads, rows, columns);
+    return model.blocks(role, name + what, from, config.heads, rows, columns);
   }
 
   Value join(const char *what, Value a, Value b, int64_t axis) {

@@ -38,9 +38,9 @@ Value effc::frontend::emitMlp(ModelBuilder &model, const MlpConfig &config,
                               const MlpNames &names, Value x) {
   const std::string &name = names.name, &source = names.source;
   auto project = [&](const llvm::Twine &part, llvm::StringRef tensor, Value in,
-                     int64_t rows) {
-    return model.project(name + part, source + tensor, in, rows, config.bias,
-                         names.transposed);
+                     int64_t rows, MatrixRole role = MatrixRole::Other) {
+    return model.project(role, name + part, source + tensor, in, rows,
+                         config.bias, names.transposed);
   };
   Value hidden;
   if (!names.fused.empty()) {
@@ -60,5 +60,5 @@ Value effc::frontend::emitMlp(ModelBuilder &model, const MlpConfig &config,
         model.activate(name + ".up", project(".up", names.up, x, config.hidden),
                        config.activation);
   }
-  return project(".down", names.down, hidden, model.getWidth());
+  return project(".down", names.down, hidden, model.getWidth(), names.role);
 }

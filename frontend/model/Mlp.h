@@ -20,6 +20,8 @@ struct MlpNames {
   llvm::StringRef fused = "";
   /// Whether matrices lie as [inputs, outputs].
   bool transposed = false;
+  /// Of the last matrix.
+  MatrixRole role = MatrixRole::Down;
 };
 
 /// The function that a configuration calls `key`, `otherwise` where it does

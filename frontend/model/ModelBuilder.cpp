@@ -110,22 +110,24 @@ mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source) {
   return stored ? stored->type() : builder.getF32Type();
 }
 
-Value ModelBuilder::matrix(const llvm::Twine &name, const WeightSource &source,
-                           int64_t rows, int64_t columns) {
+Value ModelBuilder::matrix(MatrixRole role, const llvm::Twine &name,
+                           const WeightSource &source, int64_t rows,
+                           int64_t columns) {
   Value value = declare(name, source, {rows, columns},
                         getMatrixElement(source.tensors.front()));
-  matrices.push_back(weights.lookup(name.str()));
+  matrices.push_back({weights.lookup(name.str()), role});
   return value;
 }
 
-Value ModelBuilder::blocks(const llvm::Twine &name, const WeightSource &source,
-                           int64_t blocks, int64_t rows, int64_t columns) {
+Value ModelBuilder::blocks(MatrixRole role, const llvm::Twine &name,
+                           const WeightSource &source, int64_t blocks,
+                           int64_t rows, int64_t columns) {
   mlir::Type element = source.derived
                            ? builder.getF32Type()
                            : getMatrixElement(source.tensors.front());
   Value value = declare(name, source, {blocks, rows, columns}, element);
   if (!source.derived)
-    matrices.push_back(weights.lookup(name.str()));
+    matrices.push_back({weights.lookup(name.str()), role});
   return value;
 }
 
@@ -282,24 +284,25 @@ Value ModelBuilder::groupNorm(const llvm::Twine &name,
                                   measure, config.centred, config.unitOffset);
 }
 
-Value ModelBuilder::project(const llvm::Twine &name, const llvm::Twine &source,
-                            Value x, int64_t rows, bool bias, bool transposed) {
+Value ModelBuilder::project(MatrixRole role, const llvm::Twine &name,
+                            const llvm::Twine &source, Value x, int64_t rows,
+                            bool bias, bool transposed) {
   WeightSource from(source + ".weight");
   from.transposed = transposed;
-  Value weight = matrix(name, from, rows, typeOf(x).getDimSize(1));
+  Value weight = matrix(role, name, from, rows, typeOf(x).getDimSize(1));
   Value shift;
   if (bias)
     shift = vector(name + "_bias", source + ".bias", rows);
   return linear(name, x, weight, shift);
 }
 
-Value ModelBuilder::projectRows(const llvm::Twine &name,
+Value ModelBuilder::projectRows(MatrixRole role, const llvm::Twine &name,
                                 const llvm::Twine &source, Value x,
                                 seq::RowGroupsAttr rows, bool bias) {
   int64_t count = rows.getSize() * rows.getCount();
   WeightSource from(source + ".weight");
   from.rows = rows;
-  Value weight = matrix(name, from, count, typeOf(x).getDimSize(1));
+  Value weight = matrix(role, name, from, count, typeOf(x).getDimSize(1));
   Value shift;
   if (bias) {
     WeightSource shiftFrom(source + ".bias");

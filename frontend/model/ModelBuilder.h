@@ -55,16 +55,31 @@ public:
   ModelBuilder(FamilyInput &input, llvm::StringRef family, int64_t vocabulary,
                int64_t width);
 
+  // A matrix may have a role (MatrixRole.h), which comes first.
+
   /// A matrix [rows, columns], in the type wanted or the one it is stored in.
+  mlir::Value matrix(MatrixRole role, const llvm::Twine &name,
+                     const WeightSource &source, int64_t rows, int64_t columns);
   mlir::Value matrix(const llvm::Twine &name, const WeightSource &source,
-                     int64_t rows, int64_t columns);
+                     int64_t rows, int64_t columns) {
+    return matrix(MatrixRole::Other, name, source, rows, columns);
+  }
+  mlir::Value matrix(MatrixRole role, const llvm::Twine &name,
+                     const llvm::Twine &source, int64_t rows, int64_t columns) {
+    return matrix(role, name, WeightSource(source), rows, columns);
+  }
   mlir::Value matrix(const llvm::Twine &name, const llvm::Twine &source,
                      int64_t rows, int64_t columns) {
-    return matrix(name, WeightSource(source), rows, columns);
+    return matrix(MatrixRole::Other, name, WeightSource(source), rows, columns);
   }
   /// A matrix [rows, columns] for each of `blocks` blocks of channels.
+  mlir::Value blocks(MatrixRole role, const llvm::Twine &name,
+                     const WeightSource &source, int64_t blocks, int64_t rows,
+                     int64_t columns);
   mlir::Value blocks(const llvm::Twine &name, const WeightSource &source,
-                     int64_t blocks, int64_t rows, int64_t columns);
+                     int64_t blocks, int64_t rows, int64_t columns) {
+    return this->blocks(MatrixRole::Other, name, source, blocks, rows, columns);
+  }
   /// Numbers in f32, of any shape.
   mlir::Value numbers(const llvm::Twine &name, const WeightSource &source,
                       llvm::ArrayRef<int64_t> shape);
@@ -150,13 +165,23 @@ public:
             int64_t groups, int64_t size, const NormConfig &config,
             seq::NormMeasure measure = seq::NormMeasure::MeanSquare);
   /// The product with `source`.weight [rows, channels of x], and `source`.bias.
+  mlir::Value project(MatrixRole role, const llvm::Twine &name,
+                      const llvm::Twine &source, mlir::Value x, int64_t rows,
+                      bool bias = false, bool transposed = false);
   mlir::Value project(const llvm::Twine &name, const llvm::Twine &source,
                       mlir::Value x, int64_t rows, bool bias = false,
-                      bool transposed = false);
+                      bool transposed = false) {
+    return project(MatrixRole::Other, name, source, x, rows, bias, transposed);
+  }
   /// The same with some rows of both.
+  mlir::Value projectRows(MatrixRole role, const llvm::Twine &name,
+                          const llvm::Twine &source, mlir::Value x,
+                          seq::RowGroupsAttr rows, bool bias = false);
   mlir::Value projectRows(const llvm::Twine &name, const llvm::Twine &source,
                           mlir::Value x, seq::RowGroupsAttr rows,
-                          bool bias = false);
+                          bool bias = false) {
+    return projectRows(MatrixRole::Other, name, source, x, rows, bias);
+  }
   /// Of each of `count` groups of `stride` rows, the `size` rows from `offset`.
   seq::RowGroupsAttr rows(int64_t offset, int64_t size, int64_t stride,
                           int64_t count) {
@@ -222,7 +247,7 @@ private:
   int64_t vocabulary, width, context = 0, longest = 0;
   mlir::Value positions;
   llvm::StringMap<seq::WeightOp> weights;
-  llvm::SmallVector<seq::WeightOp> matrices; // those whose type may be chosen
+  llvm::SmallVector<Matrix> matrices;
   std::vector<mlir::Value> nextStates;
   llvm::DenseMap<mlir::Value, mlir::Value> nextOf;
   std::string problem;

@@ -10,7 +10,8 @@ Value effc::frontend::addPositions(ModelBuilder &model,
   WeightSource from(source);
   if (offset > 0)
     from.rows = model.rows(offset, rows, offset + rows, 1);
-  Value table = model.matrix("positions", from, rows, model.getWidth());
+  Value table = model.matrix(MatrixRole::Positions, "positions", from, rows,
+                             model.getWidth());
   return model.add("positions", x,
                    model.embedding("positions", model.getPositions(), table));
 }

@@ -1,51 +1,50 @@
-// Facts of llama.cpp's src/llama-quant.cpp (llama-cpp-python 0.3.36), under the names
-// that effc gives to weights. What it does for one size of one model alone (70 billion
+// Facts of llama.cpp's src/llama-quant.cpp (llama-cpp-python 0.3.36), whose names of
+// tensors are roles here. What it does for one size of one model alone (70 billion
 // parameters) and for kinds that effc does not have is left out.
 #include "frontend/weights/WeightMixes.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace effc::frontend;
 using llvm::StringLiteral;
 using llvm::StringRef;
 
-static constexpr PartStorage kEight[] = {
-    {ModelPart::Values, PartChoice::All, "q8_0"},
-    {ModelPart::Keys, PartChoice::All, "q8_0"},
+static constexpr RoleStorage kEight[] = {
+    {MatrixRole::Values, RoleChoice::All, "q8_0"},
+    {MatrixRole::Keys, RoleChoice::All, "q8_0"},
 };
-static constexpr PartStorage kEightAndOut[] = {
-    {ModelPart::Values, PartChoice::All, "q8_0"},
-    {ModelPart::Keys, PartChoice::All, "q8_0"},
-    {ModelPart::AttentionOut, PartChoice::All, "q5_k"},
-};
-
-static constexpr PartStorage kThreeMedium[] = {
-    {ModelPart::Values, PartChoice::FirstTwo, "q5_k"},
-    {ModelPart::Values, PartChoice::All, "q4_k"},
-    {ModelPart::Down, PartChoice::FirstSixteenth, "q5_k"},
-    {ModelPart::Down, PartChoice::All, "q4_k"},
-    {ModelPart::AttentionOut, PartChoice::All, "q4_k"},
-};
-static constexpr PartStorage kThreeLarge[] = {
-    {ModelPart::Values, PartChoice::All, "q5_k"},
-    {ModelPart::Down, PartChoice::All, "q5_k"},
-    {ModelPart::AttentionOut, PartChoice::All, "q5_k"},
-};
-static constexpr PartStorage kFourSmall[] = {
-    {ModelPart::Values, PartChoice::FirstFour, "q5_k"},
-    {ModelPart::Down, PartChoice::FirstEighth, "q5_k"},
-};
-static constexpr PartStorage kMedium[] = {
-    {ModelPart::Values, PartChoice::Deep, "q6_k"},
-    {ModelPart::Down, PartChoice::Deep, "q6_k"},
+static constexpr RoleStorage kEightAndOut[] = {
+    {MatrixRole::Values, RoleChoice::All, "q8_0"},
+    {MatrixRole::Keys, RoleChoice::All, "q8_0"},
+    {MatrixRole::AttentionOut, RoleChoice::All, "q5_k"},
 };
 
-static constexpr PartStorage kImportantFour[] = {
-    {ModelPart::Down, PartChoice::FirstEighth, "q4_1"},
+static constexpr RoleStorage kThreeMedium[] = {
+    {MatrixRole::Values, RoleChoice::FirstTwo, "q5_k"},
+    {MatrixRole::Values, RoleChoice::All, "q4_k"},
+    {MatrixRole::Down, RoleChoice::FirstSixteenth, "q5_k"},
+    {MatrixRole::Down, RoleChoice::All, "q4_k"},
+    {MatrixRole::AttentionOut, RoleChoice::All, "q4_k"},
 };
-static constexpr PartStorage kImportantFive[] = {
-    {ModelPart::Down, PartChoice::FirstEighth, "q5_1"},
+static constexpr RoleStorage kThreeLarge[] = {
+    {MatrixRole::Values, RoleChoice::All, "q5_k"},
+    {MatrixRole::Down, RoleChoice::All, "q5_k"},
+    {MatrixRole::AttentionOut, RoleChoice::All, "q5_k"},
+};
+static constexpr RoleStorage kFourSmall[] = {
+    {MatrixRole::Values, RoleChoice::FirstFour, "q5_k"},
+    {MatrixRole::Down, RoleChoice::FirstEighth, "q5_k"},
+};
+static constexpr RoleStorage kMedium[] = {
+    {MatrixRole::Values, RoleChoice::Deep, "q6_k"},
+    {MatrixRole::Down, RoleChoice::Deep, "q6_k"},
+};
+
+static constexpr RoleStorage kImportantFour[] = {
+    {MatrixRole::Down, RoleChoice::FirstEighth, "q4_1"},
+};
+static constexpr RoleStorage kImportantFive[] = {
+    {MatrixRole::Down, RoleChoice::FirstEighth, "q5_1"},
 };
 
 static constexpr WeightMix kMixes[] = {
@@ -79,48 +78,23 @@ const WeightMix *effc::frontend::findMix(StringRef name) {
 
 llvm::ArrayRef<WeightMix> effc::frontend::weightMixes() { return kMixes; }
 
-bool effc::frontend::isChosen(PartChoice choice, int64_t index, int64_t count) {
+bool effc::frontend::isChosen(RoleChoice choice, int64_t index, int64_t count) {
   switch (choice) {
-  case PartChoice::All:
+  case RoleChoice::All:
     return true;
-  case PartChoice::FirstTwo:
+  case RoleChoice::FirstTwo:
     return index < 2;
-  case PartChoice::FirstFour:
+  case RoleChoice::FirstFour:
     return index < 4;
-  case PartChoice::FirstSixteenth:
+  case RoleChoice::FirstSixteenth:
     return index < count / 16;
-  case PartChoice::FirstEighth:
+  case RoleChoice::FirstEighth:
     return index < count / 8;
-  case PartChoice::Deep:
+  case RoleChoice::Deep:
     return index < count / 8 || index >= 7 * count / 8 ||
            (index - count / 8) % 3 == 2;
   }
   llvm_unreachable("every choice is listed");
-}
-
-namespace {
-struct PartName {
-  StringLiteral ending;
-  ModelPart part;
-};
-} // namespace
-
-// The first is queries, keys and values in one tensor.
-static constexpr PartName kPartNames[] = {
-    {".attention.in", ModelPart::Values},
-    {".attention.value", ModelPart::Values},
-    {".attention.key", ModelPart::Keys},
-    {".attention.out", ModelPart::AttentionOut},
-    {".mlp.down", ModelPart::Down},
-    {".experts.down", ModelPart::Down},
-    {".experts.shared.down", ModelPart::Down},
-};
-
-std::optional<ModelPart> effc::frontend::findPart(StringRef weight) {
-  for (const PartName &name : kPartNames)
-    if (weight.ends_with(name.ending))
-      return name.part;
-  return std::nullopt;
 }
 
 StringRef effc::frontend::findSmaller(StringRef storage) {
@@ -134,25 +108,22 @@ StringRef effc::frontend::findSmaller(StringRef storage) {
   return "";
 }
 
-namespace {
-struct WideName {
-  StringLiteral family, ending, reason; // no family: any
-};
-} // namespace
-
-static constexpr WideName kWide[] = {
-    {"", ".router", "what it rounds would send tokens to other experts"},
-    {"", ".shared_gate", "it is a vector"},
-    {"", "positions", "positions are added to all that follows"},
-    {"rwkv", "_share", "it is a vector for each of a few products"},
-};
-
-StringRef effc::frontend::whyWide(StringRef family, StringRef weight,
-                                  bool isLowRank) {
-  for (const WideName &wide : kWide)
-    if (weight.ends_with(wide.ending) && family.starts_with(wide.family))
-      return wide.reason;
-  if (isLowRank && family.starts_with("rwkv"))
+StringRef effc::frontend::whyWide(MatrixRole role) {
+  switch (role) {
+  case MatrixRole::Router:
+    return "what it rounds would send tokens to other experts";
+  case MatrixRole::SharedGate:
+    return "it is a vector";
+  case MatrixRole::Positions:
+    return "positions are added to all that follows";
+  case MatrixRole::LowRank:
     return "it is half of a product of low rank";
-  return "";
+  case MatrixRole::Other:
+  case MatrixRole::Values:
+  case MatrixRole::Keys:
+  case MatrixRole::AttentionOut:
+  case MatrixRole::Down:
+    return "";
+  }
+  llvm_unreachable("every role is listed");
 }

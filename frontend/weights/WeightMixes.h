@@ -3,19 +3,17 @@
 #ifndef EFFC_FRONTEND_WEIGHTS_WEIGHTMIXES_H
 #define EFFC_FRONTEND_WEIGHTS_WEIGHTMIXES_H
 
+#include "frontend/weights/MatrixRole.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
-#include <optional>
 
 namespace effc::frontend {
 
-/// Parts of a model that mixes give a storage of their own.
-enum class ModelPart { Values, Keys, AttentionOut, Down };
-
-/// Which of a part's matrices, the `index`-th of `count`.
-enum class PartChoice {
+/// Which of a role's matrices, the `index`-th of `count`.
+enum class RoleChoice {
   All,
   FirstTwo,
   FirstFour,
@@ -24,12 +22,12 @@ enum class PartChoice {
   /// The first eighth, the last one, and every third between.
   Deep,
 };
-bool isChosen(PartChoice choice, int64_t index, int64_t count);
+bool isChosen(RoleChoice choice, int64_t index, int64_t count);
 
 /// A storage for some matrices, by a name of dialects/storage/Formats.h.
-struct PartStorage {
-  ModelPart part;
-  PartChoice choice;
+struct RoleStorage {
+  MatrixRole role;
+  RoleChoice choice;
   llvm::StringLiteral storage;
 };
 
@@ -41,27 +39,22 @@ struct WeightMix {
   llvm::StringLiteral head;
   /// The first that fits counts. `withEightExperts` come before the others, in
   /// models that have as many.
-  llvm::ArrayRef<PartStorage> withEightExperts, parts;
-  /// Before `parts` where the importance of columns is known.
-  llvm::ArrayRef<PartStorage> withImportance = {};
+  llvm::ArrayRef<RoleStorage> withEightExperts, roles;
+  /// Before `roles` where the importance of columns is known.
+  llvm::ArrayRef<RoleStorage> withImportance = {};
 };
 
 /// The mix of that name; null where there is none. Some have the name of a storage.
 const WeightMix *findMix(llvm::StringRef name);
 llvm::ArrayRef<WeightMix> weightMixes();
 
-/// The part that a weight of that name belongs to, by its name in effc.
-std::optional<ModelPart> findPart(llvm::StringRef weight);
-
 /// What a matrix gets whose rows the blocks of `storage` do not divide; empty: it
 /// stays as it is.
 llvm::StringRef findSmaller(llvm::StringRef storage);
 
-/// Why a matrix keeps the type it has, whatever is asked for all of them; empty
-/// where it does not. `family` is that of seq.model; `isLowRank`: the weight is the
-/// first or the second half of a product of low rank.
-llvm::StringRef whyWide(llvm::StringRef family, llvm::StringRef weight,
-                        bool isLowRank);
+/// Why a matrix of that role keeps the type it has, whatever is asked for all of
+/// them; empty where it does not.
+llvm::StringRef whyWide(MatrixRole role);
 
 } // namespace effc::frontend
 

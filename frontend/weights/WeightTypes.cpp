@@ -11,6 +11,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <map>
+
 using namespace effc;
 using namespace effc::frontend;
 using llvm::StringRef;
@@ -130,30 +132,24 @@ namespace {
 /// What choices depend on.
 class Model {
 public:
-  Model(mlir::ModuleOp module, llvm::ArrayRef<seq::WeightOp> matrices);
+  Model(mlir::ModuleOp module, llvm::ArrayRef<Matrix> matrices);
 
-  StringRef family() const { return familyName; }
   bool isHead(seq::WeightOp weight) const {
     return heads.contains(weight.getSymName());
   }
-  bool isLowRank(StringRef weight) const;
   bool hasEightExperts() const { return experts == 8; }
-  std::optional<ModelPart> partOf(seq::WeightOp weight) const;
-  /// Number among those of its part, and how many there are.
+  MatrixRole roleOf(Matrix matrix) const;
+  /// Number among those of its role, and how many there are.
   std::pair<int64_t, int64_t> placeOf(seq::WeightOp weight,
-                                      ModelPart part) const;
+                                      MatrixRole role) const;
 
 private:
   // A tensor of the checkpoint may hold several weights.
   using Numbers = llvm::MapVector<StringRef, int64_t>;
-  const Numbers &numbersOf(ModelPart part) const {
-    return numbers[static_cast<size_t>(part)];
-  }
 
-  std::string familyName;
-  llvm::StringSet<> heads, names;
+  llvm::StringSet<> heads;
   int64_t experts = 0, layers = 0;
-  Numbers numbers[4]; // by source, for each part
+  std::map<MatrixRole, Numbers> numbers; // by source
 };
 
 } // namespace
@@ -167,44 +163,35 @@ static std::optional<int64_t> layerOf(StringRef weight) {
   return layer;
 }
 
-Model::Model(mlir::ModuleOp module, llvm::ArrayRef<seq::WeightOp> matrices) {
-  if (auto model = module->getAttrOfType<seq::ModelAttr>("seq.model"))
-    familyName = model.getFamily().str();
+Model::Model(mlir::ModuleOp module, llvm::ArrayRef<Matrix> matrices) {
   module.walk([&](seq::LmHeadOp head) {
     if (auto weight = head.getWeight().getDefiningOp<seq::ParameterOp>())
       heads.insert(weight.getWeight());
   });
-  for (seq::WeightOp weight : matrices) {
-    StringRef name = weight.getSymName();
-    names.insert(name);
-    layers = std::max(layers, layerOf(name).value_or(-1) + 1);
-    if (name.ends_with(".experts.router"))
+  for (auto [weight, role] : matrices) {
+    layers = std::max(layers, layerOf(weight.getSymName()).value_or(-1) + 1);
+    if (role == MatrixRole::Router)
       experts =
           llvm::cast<mlir::RankedTensorType>(weight.getType()).getDimSize(0);
-    if (std::optional<ModelPart> part = findPart(name)) {
-      Numbers &known = numbers[static_cast<size_t>(*part)];
-      known.insert({weight.getSource(), int64_t(known.size())});
-    }
+    Numbers &known = numbers[role];
+    known.insert({weight.getSource(), int64_t(known.size())});
   }
 }
 
-bool Model::isLowRank(StringRef weight) const {
-  return weight.ends_with(".low") || names.contains((weight + ".low").str());
-}
-
-// Queries, keys and values of one tensor are the part that values are.
-std::optional<ModelPart> Model::partOf(seq::WeightOp weight) const {
-  if (numbersOf(ModelPart::Values).contains(weight.getSource()))
-    return ModelPart::Values;
-  return findPart(weight.getSymName());
+// Queries, keys and values of one tensor have the role that values have.
+MatrixRole Model::roleOf(Matrix matrix) const {
+  auto values = numbers.find(MatrixRole::Values);
+  bool isWithValues = values != numbers.end() &&
+                      values->second.contains(matrix.weight.getSource());
+  return isWithValues ? MatrixRole::Values : matrix.role;
 }
 
 // Of layers with experts, the layer's number counts.
 std::pair<int64_t, int64_t> Model::placeOf(seq::WeightOp weight,
-                                           ModelPart part) const {
-  const Numbers &known = numbersOf(part);
+                                           MatrixRole role) const {
+  const Numbers &known = numbers.at(role);
   std::optional<int64_t> layer = layerOf(weight.getSymName());
-  if (part == ModelPart::Values)
+  if (role == MatrixRole::Values)
     return {known.lookup(weight.getSource()), int64_t(known.size())};
   return {experts > 1 && layer ? *layer : known.lookup(weight.getSource()),
           layers};
@@ -214,17 +201,15 @@ std::pair<int64_t, int64_t> Model::placeOf(seq::WeightOp weight,
 // What each matrix gets
 //===----------------------------------------------------------------------===//
 
-static StringRef chooseByMix(const WeightMix &mix, seq::WeightOp weight,
+static StringRef chooseByMix(const WeightMix &mix, const Matrix &matrix,
                              const Model &model, bool hasImportance) {
-  if (model.isHead(weight))
+  if (model.isHead(matrix.weight))
     return mix.head;
-  std::optional<ModelPart> part = model.partOf(weight);
-  if (!part)
-    return mix.base;
-  auto [index, count] = model.placeOf(weight, *part);
+  MatrixRole role = model.roleOf(matrix);
+  auto [index, count] = model.placeOf(matrix.weight, role);
   auto find = [&, index = index, count = count](auto rows) -> StringRef {
-    for (const PartStorage &row : rows)
-      if (row.part == *part && isChosen(row.choice, index, count))
+    for (const RoleStorage &row : rows)
+      if (row.role == role && isChosen(row.choice, index, count))
         return row.storage;
     return "";
   };
@@ -232,7 +217,7 @@ static StringRef chooseByMix(const WeightMix &mix, seq::WeightOp weight,
   if (found.empty() && hasImportance)
     found = find(mix.withImportance);
   if (found.empty())
-    found = find(mix.parts);
+    found = find(mix.roles);
   return found.empty() ? StringRef(mix.base) : found;
 }
 
@@ -297,7 +282,7 @@ static void retypeUses(mlir::ModuleOp module) {
 }
 
 llvm::Error WeightTypes::apply(mlir::ModuleOp module,
-                               llvm::ArrayRef<seq::WeightOp> matrices,
+                               llvm::ArrayRef<Matrix> matrices,
                                Remarks &remarks) const {
   Model model(module, matrices);
   llvm::DenseSet<const Pattern *> used;
@@ -310,23 +295,22 @@ llvm::Error WeightTypes::apply(mlir::ModuleOp module,
         return &pattern;
     return nullptr;
   };
-  for (seq::WeightOp weight : matrices) {
-    StringRef name = weight.getSymName();
+  for (const Matrix &matrix : matrices) {
+    seq::WeightOp weight = matrix.weight;
     mlir::Type wanted = all;
     if (const Pattern *pattern = findPattern(weight)) {
       used.insert(pattern);
       wanted = pattern->type;
     } else if (all && !storage::Storage::get(all).isDense()) {
-      if (StringRef why = whyWide(model.family(), name, model.isLowRank(name));
-          !why.empty()) {
-        remarks.push_back("matrix " + quote(name) + " stays " +
+      if (StringRef why = whyWide(matrix.role); !why.empty()) {
+        remarks.push_back("matrix " + quote(weight.getSymName()) + " stays " +
                           nameOf(tensorOf(weight).getElementType()) + ": " +
                           why.str());
         continue;
       }
       if (mix)
         wanted =
-            storage::formatOf(chooseByMix(*mix, weight, model, hasImportance),
+            storage::formatOf(chooseByMix(*mix, matrix, model, hasImportance),
                               weight.getContext());
     }
     mlir::Type type = wanted ? divide(weight, wanted, remarks) : wanted;

@@ -12,11 +12,17 @@
 
 namespace effc::frontend {
 
+/// A weight whose type may be chosen.
+struct Matrix {
+  seq::WeightOp weight;
+  MatrixRole role = MatrixRole::Other;
+};
+
 /// A text is TYPE, or GLOB=TYPE, or several of these with commas between. A TYPE is
 /// the name of a storage or its description (dialects/storage), or that of a mix.
 /// - A dense TYPE is for all matrices.
 /// - Any other is for all but a few that stay as they are (whyWide()). Where a mix has
-///   that name, some parts of the model get another one (WeightMixes.h).
+///   that name, some roles get another one (WeightMixes.h).
 /// - After GLOB it is for the matrices of such a name, in effc or in the checkpoint,
 ///   whatever else is said; the first GLOB that fits counts, and no mix stands there.
 /// A matrix whose rows the blocks do not divide gets smaller ones (findSmaller()), or
@@ -38,11 +44,10 @@ public:
   /// other types to a few of them.
   void heedImportance(bool isKnown) { hasImportance = isKnown; }
 
-  /// Sets the types of `matrices`, weights of a model in the order of its layers,
-  /// and of their uses. Fails where a GLOB is of no matrix. Remarks say what stays
+  /// Sets the types of `matrices`, those of a model in the order of its layers, and
+  /// of their uses. Fails where a GLOB is of no matrix. Remarks say what stays
   /// as it is, and why.
-  llvm::Error apply(mlir::ModuleOp module,
-                    llvm::ArrayRef<seq::WeightOp> matrices,
+  llvm::Error apply(mlir::ModuleOp module, llvm::ArrayRef<Matrix> matrices,
                     Remarks &remarks) const;
 
 private:

@@ -15,9 +15,10 @@ using namespace effc::frontend;
 
 namespace {
 
-struct Matrix {
+struct Declared {
   std::string name;
   int64_t rows, columns;
+  MatrixRole role = MatrixRole::Other;
   std::string source = ""; // empty: "its." and the name
 };
 
@@ -29,20 +30,20 @@ protected:
   }
 
   /// A model of these bf16 matrices, the last of which is its head.
-  void make(std::vector<Matrix> matrices, llvm::StringRef family = "llama") {
+  void make(std::vector<Declared> given) {
+    declared = std::move(given);
     std::string text =
-        ("module attributes {seq.model = #seq.model<family = \"" + family +
-         "\", vocabulary = 19, width = 256, max_context = 0>} {\n")
-            .str();
-    auto typeOf = [](const Matrix &matrix) {
+        "module attributes {seq.model = #seq.model<family = \"llama\", "
+        "vocabulary = 19, width = 256, max_context = 0>} {\n";
+    auto typeOf = [](const Declared &matrix) {
       return "tensor<" + std::to_string(matrix.rows) + "x" +
              std::to_string(matrix.columns) + "xbf16>";
     };
-    for (const Matrix &matrix : matrices)
+    for (const Declared &matrix : declared)
       text += "seq.weight @" + matrix.name + " source(\"" +
               (matrix.source.empty() ? "its." + matrix.name : matrix.source) +
               "\") : " + typeOf(matrix) + "\n";
-    const Matrix &head = matrices.back();
+    const Declared &head = declared.back();
     std::string width = std::to_string(head.columns) + "xf32>",
                 count = std::to_string(head.rows) + "xf32>";
     text += "func.func @forward(%x: tensor<?x" + width + ") -> tensor<?x" +
@@ -61,10 +62,12 @@ protected:
     auto types = WeightTypes::parse(text, context);
     if (!types)
       return llvm::toString(types.takeError());
-    llvm::SmallVector<seq::WeightOp> weights;
-    llvm::append_range(weights, module->getOps<seq::WeightOp>());
+    llvm::SmallVector<Matrix> matrices;
+    for (auto [weight, matrix] :
+         llvm::zip_equal(module->getOps<seq::WeightOp>(), declared))
+      matrices.push_back({weight, matrix.role});
     std::string problem =
-        llvm::toString(types->apply(*module, weights, remarks));
+        llvm::toString(types->apply(*module, matrices, remarks));
     if (problem.empty()) {
       EXPECT_TRUE(mlir::succeeded(mlir::verify(*module)));
     }
@@ -80,14 +83,15 @@ protected:
   }
 
   mlir::MLIRContext context;
+  std::vector<Declared> declared;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Remarks remarks;
 };
 
-std::vector<Matrix> withLayers(int64_t count, std::vector<Matrix> parts) {
-  std::vector<Matrix> all = {{"embeddings", 19, 256}};
+std::vector<Declared> withLayers(int64_t count, std::vector<Declared> parts) {
+  std::vector<Declared> all = {{"embeddings", 19, 256}};
   for (int64_t layer = 0; layer < count; ++layer)
-    for (Matrix part : parts) {
+    for (Declared part : parts) {
       part.name = "layers." + std::to_string(layer) + "." + part.name;
       all.push_back(part);
     }
@@ -95,13 +99,17 @@ std::vector<Matrix> withLayers(int64_t count, std::vector<Matrix> parts) {
   return all;
 }
 
-const std::vector<Matrix> kAttention = {
-    {"attention.query", 64, 256}, {"attention.key", 32, 256},
-    {"attention.value", 32, 256}, {"attention.out", 256, 64},
-    {"mlp.up", 512, 256},         {"mlp.down", 256, 512}};
+const std::vector<Declared> kAttention = {
+    {"attention.query", 64, 256},
+    {"attention.key", 32, 256, MatrixRole::Keys},
+    {"attention.value", 32, 256, MatrixRole::Values},
+    {"attention.out", 256, 64, MatrixRole::AttentionOut},
+    {"mlp.up", 512, 256},
+    {"mlp.down", 256, 512, MatrixRole::Down}};
+const Declared kRouter = {"experts.router", 4, 256, MatrixRole::Router};
 
 TEST_F(WeightTypesTest, DenseTypesAreForAll) {
-  make(withLayers(2, {{"experts.router", 4, 256}, {"mlp.up", 9, 40}}));
+  make(withLayers(2, {kRouter, {"mlp.up", 9, 40}}));
   ASSERT_EQ(apply("f16"), "");
   for (const char *name :
        {"embeddings", "layers.0.experts.router", "layers.1.mlp.up", "lm_head"})
@@ -168,9 +176,9 @@ TEST_F(WeightTypesTest, TheHeadIsTheEmbeddingsWhereOneTableIsBoth) {
 
 TEST_F(WeightTypesTest, EightExpertsHaveWiderKeysAndValues) {
   for (int64_t experts : {8, 6}) {
-    std::vector<Matrix> parts = kAttention;
-    parts.push_back({"experts.router", experts, 256});
-    parts.push_back({"experts.down", experts * 256, 512});
+    std::vector<Declared> parts = kAttention;
+    parts.push_back({"experts.router", experts, 256, MatrixRole::Router});
+    parts.push_back({"experts.down", experts * 256, 512, MatrixRole::Down});
     make(withLayers(8, parts));
     ASSERT_EQ(apply("q4_k_m"), "");
     EXPECT_EQ(typeOf("layers.2.attention.value"),
@@ -188,12 +196,13 @@ TEST_F(WeightTypesTest, EightExpertsHaveWiderKeysAndValues) {
 
 // Queries, keys and values of one tensor, of which effc makes three matrices.
 TEST_F(WeightTypesTest, PartsOfATensorHaveOneType) {
-  std::vector<Matrix> parts;
-  std::vector<Matrix> all;
+  std::vector<Declared> all;
   for (int64_t layer = 0; layer < 9; ++layer)
-    for (const char *part : {"query", "key", "value"})
+    for (auto [part, role] : {std::pair("query", MatrixRole::Other),
+                              std::pair("key", MatrixRole::Keys),
+                              std::pair("value", MatrixRole::Values)})
       all.push_back({"layers." + std::to_string(layer) + ".attention." + part,
-                     32, 256, "qkv." + std::to_string(layer)});
+                     32, 256, role, "qkv." + std::to_string(layer)});
   all.push_back({"lm_head", 19, 256});
   make(all);
   ASSERT_EQ(apply("q5_k_m"), "");
@@ -214,25 +223,41 @@ TEST_F(WeightTypesTest, RowsThatNothingDividesStay) {
                              "blocks of 256"});
 }
 
-TEST_F(WeightTypesTest, ProductsOfLowRankStayInRwkvAlone) {
-  const std::vector<Matrix> matrices = {{"layers.0.w", 256, 32},
-                                        {"layers.0.w.low", 32, 256},
-                                        {"layers.0.k", 256, 256},
-                                        {"lm_head", 19, 256}};
-  make(matrices, "rwkv7");
-  ASSERT_EQ(apply("q8_0"), "");
-  EXPECT_EQ(typeOf("layers.0.w"), "bf16");
-  EXPECT_EQ(typeOf("layers.0.w.low"), "bf16");
-  EXPECT_EQ(typeOf("layers.0.k"), "q8_0");
-  make(matrices, "gla");
-  ASSERT_EQ(apply("q8_0"), "");
-  EXPECT_EQ(typeOf("layers.0.w"), "q8_0");
-  EXPECT_EQ(typeOf("layers.0.w.low"), "q8_0");
+// Names say nothing: what is called as a matrix with a role is not one.
+TEST_F(WeightTypesTest, RolesDecideWhatStays) {
+  auto matrices = [](MatrixRole role) {
+    return std::vector<Declared>{{"layers.0.experts.router", 4, 256, role},
+                                 {"layers.0.k", 256, 256},
+                                 {"lm_head", 19, 256}};
+  };
+  for (auto [role, reason] :
+       {std::pair(MatrixRole::Router,
+                  "what it rounds would send tokens to other experts"),
+        std::pair(MatrixRole::SharedGate, "it is a vector"),
+        std::pair(MatrixRole::Positions,
+                  "positions are added to all that follows"),
+        std::pair(MatrixRole::LowRank,
+                  "it is half of a product of low rank")}) {
+    make(matrices(role));
+    ASSERT_EQ(apply("q8_0"), "");
+    EXPECT_EQ(typeOf("layers.0.experts.router"), "bf16") << reason;
+    EXPECT_EQ(typeOf("layers.0.k"), "q8_0") << reason;
+    EXPECT_EQ(remarks, Remarks{"matrix 'layers.0.experts.router' stays bf16: " +
+                               std::string(reason)});
+  }
+  for (MatrixRole role :
+       {MatrixRole::Other, MatrixRole::Values, MatrixRole::Keys,
+        MatrixRole::AttentionOut, MatrixRole::Down}) {
+    make(matrices(role));
+    ASSERT_EQ(apply("q8_0"), "");
+    EXPECT_EQ(typeOf("layers.0.experts.router"), "q8_0");
+    EXPECT_TRUE(remarks.empty());
+  }
 }
 
 // The first pattern that fits counts, by either name; the rest stays.
 TEST_F(WeightTypesTest, PatternsComeBeforeAll) {
-  make(withLayers(2, {{"experts.router", 4, 256}, {"mlp.up", 9, 256}}));
+  make(withLayers(2, {kRouter, {"mlp.up", 9, 256}}));
   ASSERT_EQ(apply("layers.1.*=q5_0,*.mlp.up=q6_k,its.lm_head=f16"), "");
   EXPECT_EQ(typeOf("layers.1.mlp.up"), "q5_0");
   EXPECT_EQ(typeOf("layers.1.experts.router"), "q5_0");
@@ -277,7 +302,7 @@ TEST_F(WeightTypesTest, TakesDescriptions) {
   const std::string own = "!storage.block<\"own\", elements = 8, bytes = 12, "
                           "digits = [8], code = int [8 at 0 [8]], scale = "
                           "[f32 [32 at 64 [0]]]>";
-  make(withLayers(1, {{"experts.router", 4, 256}, {"mlp.up", 9, 256}}));
+  make(withLayers(1, {kRouter, {"mlp.up", 9, 256}}));
   ASSERT_EQ(apply(own + ",lm_head=f32"), "");
   EXPECT_EQ(typeOf("layers.0.mlp.up"), "own");
   EXPECT_EQ(typeOf("layers.0.experts.router"), "bf16");
