@@ -53,7 +53,7 @@ def Storage_FieldAttr : AttrDef<Storage_Dialect, "Field"> {
 
     * (FIELD1) There is a piece, and each has as many strides as the block has digits.
     * (FIELD2) The widths of a field add up to 1..16 for an integer, to 16 for `f16` and
-      `bf16`, to 32 for `f32`, to 8 for `e4m3`, `e5m2` and `e8m0`.
+      `bf16`, to 32 for `f32`, to 8 for `e4m3`, `e5m2` and `e8m0`, which are one piece.
     * (FIELD3) Only integers have a table, only they and exponents a bias, and none
       both.
     * (FIELD4) A table has one entry for each value of the bits.

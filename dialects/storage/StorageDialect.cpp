@@ -179,6 +179,9 @@ LogicalResult FieldAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "' to have "
                        << (integer ? "1 to 16" : llvm::Twine(expected).str())
                        << " bits, but got " << bits;
+  if (!integer && widths.size() > 1) // field2
+    return emitError() << "expects '" << stringifyFieldKind(kind)
+                       << "' to be one piece, but got " << widths.size();
   if (!integer && // field3
       (!table.empty() || (bias != 0 && kind != FieldKind::Exponent)))
     return emitError() << "expects a table of an integer alone, and a bias of "

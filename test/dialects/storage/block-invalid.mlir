@@ -77,9 +77,9 @@ func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 16, digi
 
 // -----
 
-// stored3: so does a scale of pieces that are 16 bits together
-// expected-error @below {{expects every piece inside 10 bytes, each within a byte or of whole ones, but element 0 has one that is not}}
-func.func private @f(tensor<8x!storage.block<"a", elements = 8, bytes = 10, digits = [8], code = int [8 at 0 [8]], scale = [f16 [12 at 64 [0], 4 at 76 [0]]]>>)
+// field2: fractions are read where they lie
+// expected-error @below {{expects 'f16' to be one piece, but got 2}}
+func.func private @f() attributes {field = #storage.field<f16 [8 at 64 [0], 8 at 80 [0]]>}
 
 // -----
 
