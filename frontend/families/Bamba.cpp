@@ -25,10 +25,14 @@ static BambaConfig readBamba(FamilyInput &input) {
   BambaConfig config;
   DecoderKeys keys;
   keys.epsilonOtherwise = 1e-5;
+  keys.context = "";
   config.decoder =
       readDecoder(reader, input.vocabulary, /*tiedByDefault=*/false, keys);
   DecoderConfig &decoder = config.decoder;
   decoder.family = "bamba";
+  // Released files leave it out: the public library's number.
+  decoder.context =
+      reader.getInteger("max_position_embeddings", 1, kMostContext, 262144);
   decoder.mlp.activation =
       readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
   decoder.mlp.bias = reader.getBoolean("mlp_bias", false);
@@ -38,6 +42,10 @@ static BambaConfig readBamba(FamilyInput &input) {
                                     int64_t(decoder.layers.size()));
   // Outside of 'rope_parameters' the public library takes 0.5 whatever it says.
   reader.getNumber("partial_rotary_factor", 0.5, 0.5, 0.5);
+  // The channels that turn, as the first releases say it.
+  int64_t turned = decoder.attention.keys / 2;
+  if (reader.isSet("attn_rotary_emb") && !reader.hasProblem())
+    reader.getInteger("attn_rotary_emb", turned, turned, turned);
   RotaryRequest request{decoder.attention.keys, decoder.context};
   request.turned = 0.5;
   RotaryConfig rotary = readRotary(reader, input, request);
@@ -45,9 +53,9 @@ static BambaConfig readBamba(FamilyInput &input) {
     layer.rotary = rotary;
   config.mixer = readStateSpaceMixer(reader, input, decoder.width);
   config.mixer.epsilon = decoder.norm.epsilon;
-  ignoreHarmless(
-      reader, input.remarks,
-      {"mamba_chunk_size", "num_logits_to_keep", "z_loss_coefficient"});
+  ignoreHarmless(reader, input.remarks,
+                 {"mamba_chunk_size", "mamba_dt_rank", "num_logits_to_keep",
+                  "use_mamba_kernels", "z_loss_coefficient"});
   return config;
 }
 

@@ -44,8 +44,9 @@ static void checkFixedKeys(ConfigReader &reader) {
 static void ignoreKeys(ConfigReader &reader, Remarks &remarks) {
   constexpr llvm::StringRef kKeys[] = {
       "chunk_size",       "initializer_range", "rescale_prenorm_residual",
-      "residual_in_fp32", "time_step_floor",   "time_step_max",
-      "time_step_min",    "time_step_rank"};
+      "residual_in_fp32", "time_step_floor",   "time_step_init_scheme",
+      "time_step_max",    "time_step_min",     "time_step_rank",
+      "time_step_scale"};
   for (llvm::StringRef key : reader.ignore(kKeys))
     remarks.push_back("config.json: " + quote(key) +
                       " is ignored: it does not change the results");

@@ -19,7 +19,8 @@ DecoderConfig effc::frontend::readDecoder(ConfigReader &reader,
       reader.requireInteger("num_hidden_layers", 1, kMostLayers));
   if (!keys.hidden.empty())
     config.mlp.hidden = reader.requireInteger(keys.hidden, 1, kMostDimension);
-  config.context = reader.requireInteger(keys.context, 1, kMostContext);
+  if (!keys.context.empty())
+    config.context = reader.requireInteger(keys.context, 1, kMostContext);
   config.norm.epsilon =
       reader.getNumber(keys.epsilon, 0, 1, keys.epsilonOtherwise);
   config.attention = readAttention(reader, config.width, keys.channels);

@@ -52,6 +52,7 @@ struct DecoderConfig {
 
 /// What models call by several names.
 struct DecoderKeys {
+  /// Empty where the family reads its context itself.
   llvm::StringRef context = "max_position_embeddings";
   llvm::StringRef epsilon = "rms_norm_eps";
   /// What stands where this key is missing.

@@ -33,6 +33,13 @@ protected:
 
 } // namespace
 
+TEST_F(RefusedKeys, Bamba) {
+  read("bamba/plain");
+  // Heads have 24/3 = 8 channels, of which half turn.
+  expectRefused("attn_rotary_emb", 8,
+                "expects 'attn_rotary_emb' to be 4, but got 8");
+}
+
 TEST_F(RefusedKeys, Zamba) {
   read("zamba/four_heads_untied");
   expectRefused("hidden_mamba_act", "gelu",
