@@ -44,6 +44,7 @@
 #include "frontend/families/OlmoHybrid.h"
 #include "frontend/families/Opt.h"
 #include "frontend/families/Plamo2.h"
+#include "frontend/families/Plamo3.h"
 #include "frontend/families/PublicRwkv.h"
 #include "frontend/families/Qwen3Next.h"
 #include "frontend/families/QwenMoe.h"
@@ -175,6 +176,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"zaya", "ZayaForCausalLM", "", readVocabularySize, importZaya},
       {"plamo2", "Plamo2ForCausalLM PLaMo2ForCausalLM", "", readVocabularySize,
        importPlamo2, /*hasOwnCode=*/true},
+      {"plamo3", "Plamo3ForCausalLM PLaMo3ForCausalLM", "", readVocabularySize,
+       importPlamo3, /*hasOwnCode=*/true},
       {"falcon_h1", "FalconH1ForCausalLM", "", readVocabularySize,
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,

@@ -1,10 +1,8 @@
 #include "frontend/families/Plamo2.h"
 
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/model/Decoder.h"
+#include "frontend/families/PlamoDecoder.h"
 #include "frontend/model/LayerPattern.h"
-
-#include <cmath>
 
 using namespace effc;
 using namespace effc::frontend;
@@ -21,8 +19,6 @@ struct Plamo2Config {
   /// attention; R, the rank of its time step.
   int64_t heads = 1, keys = 1, rank = 1;
   int64_t taps = 4;
-  /// Whether weights of norms are whole (StoredForm).
-  bool wholeNorms = false;
 
   int64_t inner() const { return heads * decoder.attention.keys; }
 };
@@ -77,10 +73,8 @@ static Plamo2Config readPlamo2(FamilyInput &input) {
     reader.report("lacks " + quote(kChannels));
   DecoderConfig &decoder = config.decoder;
   decoder.family = "plamo2";
-  config.wholeNorms = input.stored.wholeNorms;
-  decoder.norm.unitOffset = !config.wholeNorms;
-  // Behind the layers' module there is another one of the same name.
-  decoder.prefix = "model.layers.";
+  decoder.norm.unitOffset = !input.stored.wholeNorms;
+  decoder.prefix = kPlamoPrefix;
   config.heads = reader.requireInteger("mamba_num_heads", 1, kMostDimension);
   config.keys = reader.requireInteger("mamba_d_state", 1, kMostDimension);
   config.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
@@ -91,59 +85,27 @@ static Plamo2Config readPlamo2(FamilyInput &input) {
       readRotary(reader, input, {decoder.attention.keys, decoder.context});
   for (LayerAttention &layer : decoder.layers)
     layer.rotary = rotary;
-  reader.expectNone({"rope_local_theta", "image_token_id"},
+  reader.expectNone({"rope_local_theta"},
                     "in the text models that public engines run");
-  constexpr llvm::StringLiteral kLinear = "linear_type";
-  const std::string *linear =
-      reader.isSet(kLinear) ? reader.getString(kLinear) : nullptr;
-  if (linear && *linear != "normal")
-    reader.reportMismatch(kLinear, "normal", *reader.get(kLinear));
+  checkPlamoIsPlainText(reader);
   ignoreHarmless(reader, input.remarks, {"mamba_chunk_size"});
   return config;
 }
 
 namespace {
 
-class Plamo2Layer {
+class Plamo2Mixer {
 public:
-  Plamo2Layer(ModelBuilder &model, const Plamo2Config &config, int64_t layer)
+  Plamo2Mixer(ModelBuilder &model, const Plamo2Config &config,
+              const LayerNames &names, int64_t layer)
       : model(model), config(config), decoder(config.decoder),
-        attention(decoder.attention), layer(layer), names(decoder, layer) {}
+        attention(decoder.attention), layer(layer), names(names) {}
 
   Value emit(Value x) {
-    Value y = model.norm(names.name + "mixer_norm",
-                         names.source + "pre_mixer_norm", x, decoder.norm);
-    y = config.recurs[size_t(layer)] ? recur(y) : attend(y);
-    x = model.add(names.name + "mixer_residual", x,
-                  normBehind("mixer_end_norm", "post_mixer_norm", y, 1.0 / 5));
-    y = model.norm(names.name + "mlp_norm", names.source + "pre_mlp_norm", x,
-                   decoder.norm);
-    MlpNames mlp{names.name + "mlp", names.source + "mlp."};
-    mlp.fused = "gate_up_proj";
-    y = emitMlp(model, decoder.mlp, mlp, y);
-    return model.add(
-        names.name + "mlp_residual", x,
-        normBehind("mlp_end_norm", "post_mlp_norm", y, 1 / std::pow(5.0, 1.5)));
+    return config.recurs[size_t(layer)] ? recur(x) : attend(x);
   }
 
 private:
-  /// The stored weight is less by the offset, unless it is whole.
-  Value normBehind(const std::string &part, const std::string &tensor, Value y,
-                   double offset) {
-    std::string here = names.name + part;
-    if (config.wholeNorms)
-      return model.norm(here, names.source + tensor, y, decoder.norm);
-    NormConfig plain;
-    plain.epsilon = decoder.norm.epsilon;
-    plain.weight = false;
-    Value normed = model.norm(here, "", y, plain);
-    Value weight =
-        model.vector(here, names.source + tensor + ".weight", decoder.width);
-    return model.add(
-        here, model.mul(here, normed, model.broadcast(here, weight, normed)),
-        model.scale(here, normed, offset));
-  }
-
   Value attend(Value x) {
     std::string here = names.name + "attention",
                 source = names.source + "mixer.";
@@ -240,7 +202,7 @@ private:
   const DecoderConfig &decoder;
   const AttentionConfig &attention;
   int64_t layer;
-  LayerNames names;
+  const LayerNames &names;
 };
 
 } // namespace
@@ -250,14 +212,9 @@ effc::frontend::importPlamo2(FamilyInput &input) {
   Plamo2Config config = readPlamo2(input);
   if (llvm::Error error = input.config.finish())
     return error;
-  leaveAside(input, {"rotary_emb.inv_freq", "rotary_emb.cos_cached",
-                     "rotary_emb.sin_cached"});
-  TextModelConfig text = textModelOf(config.decoder, input);
-  text.head.table = "model.embed_tokens.weight";
-  text.endNorm = "model.norm";
-  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < int64_t(config.recurs.size()); ++layer)
-      x = Plamo2Layer(model, config, layer).emit(x);
-    return x;
-  });
+  return buildPlamo(config.decoder, input,
+                    [&](ModelBuilder &model, const LayerNames &names,
+                        int64_t layer, Value x) {
+                      return Plamo2Mixer(model, config, names, layer).emit(x);
+                    });
 }
