@@ -32,6 +32,7 @@
 #include "frontend/families/LaraMini.h"
 #include "frontend/families/Lfm2.h"
 #include "frontend/families/Lfm3.h"
+#include "frontend/families/LinearTransformer.h"
 #include "frontend/families/Llama.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
@@ -205,6 +206,10 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"hgrn", "HGRNForCausalLM", "", readVocabularySize, importFlashHgrn},
       {"linear_attn", "LinearAttentionForCausalLM", "", readVocabularySize,
        importFlashLinearAttention},
+      {"linear_transformer", "LinearTransformerForCausalLM", "",
+       readVocabularySize, importLinearTransformer},
+      {"decay_linear_transformer", "DecayLinearTransformerForCausalLM", "",
+       readVocabularySize, importDecayLinearTransformer},
       {"samba", "SambaForCausalLM", "", readVocabularySize, importFlashSamba},
       {"yoco", "YOCOForCausalLM", "", readVocabularySize, importYoco},
       {"rodimus", "RodimusForCausalLM", "", readVocabularySize, importRodimus,

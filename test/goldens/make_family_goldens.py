@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from family_goldens import (bailing, cached, decoders, deepseek, explicit, flash, hybrids, kimi, later_decoders, later_hybrids, mamba3, mamba_ssm, minimax, papers, plamo,
-                            public, qwen_rwkv, rotary, routed, streaming, zyphra)
+                            public, qwen_rwkv, rotary, routed, streaming, xmixers, zyphra)
 from family_goldens.double import everything_in_double
 from family_goldens.weights import drawn_buffers, randomise, seed_of
 from safetensors.numpy import save_file
@@ -117,7 +117,8 @@ def main():
     every = (public.CASES + flash.CASES + decoders.CASES + routed.CASES + rotary.CASES
              + streaming.CASES + cached.CASES + explicit.CASES + papers.CASES + minimax.CASES + mamba_ssm.CASES
              + kimi.CASES + hybrids.CASES + later_decoders.CASES + later_hybrids.CASES + bailing.CASES
-             + zyphra.CASES + mamba3.CASES + deepseek.CASES + plamo.CASES + qwen_rwkv.CASES)
+             + zyphra.CASES + mamba3.CASES + deepseek.CASES + plamo.CASES + qwen_rwkv.CASES
+             + xmixers.CASES)
     cases = [case for case in every if case.path.startswith(arguments.only)]
     if not cases:
         parser.error(f"no case begins with {arguments.only!r}")

@@ -109,3 +109,39 @@ TEST_F(RefusedKeys, Arwkv) {
                 "expects 'hidden_size' to be a multiple of 'head_size' 3, but "
                 "got 8");
 }
+
+TEST_F(RefusedKeys, LinearTransformer) {
+  read("xmixers/plain");
+  expectRefused("bias", true, "expects 'bias' to be false, but got true");
+  expectRefused("kv_heads", 1, "expects 'kv_heads' to be 2, but got 1");
+  expectRefused("use_dense_memory", true,
+                "expects 'use_dense_memory' to be false, but got true");
+  expectRefused("norm_type", "layernorm",
+                "expects 'norm_type' to be rmsnorm, but got \"layernorm\"");
+  expectRefused("linear_activation", "softmax_1",
+                "linear_activation 'softmax_1' is not supported; supported: "
+                "silu, swish, sigmoid, relu, relu2, gelu, none");
+  // Heads of 18 / 3 = 6 channels have no half of their 3 pairs.
+  config["embed_dim"] = 18;
+  config["num_heads"] = 3;
+  expectRefused("lrpe_type", 3,
+                "expects heads of a multiple of 4 channels for their "
+                "positions, but got 6");
+}
+
+TEST_F(RefusedKeys, DecayLinearTransformer) {
+  read("xmixers_decay/plain");
+  expectRefused("decay_type", "lightnet",
+                "expects 'decay_type' to be hgrn2 or gla or mamba_no_a or "
+                "mamba_no_a_no_t or hgrn3, but got \"lightnet\"");
+  expectRefused("share_decay", true,
+                "expects 'use_lower_bound' to be true beside 'share_decay', "
+                "but got false");
+  config["decay_type"] = "mamba_no_a";
+  expectRefused("share_decay", true,
+                "expects 'share_decay' to be false where 'decay_type' is "
+                "mamba_no_a, but got true");
+  expectRefused("use_lower_bound", true,
+                "expects 'use_lower_bound' to be false where 'decay_type' is "
+                "not hgrn2, but got true");
+}
