@@ -16,6 +16,7 @@
 #include "frontend/families/FlashDeltaProduct.h"
 #include "frontend/families/FlashGsa.h"
 #include "frontend/families/FlashHgrn.h"
+#include "frontend/families/FlashLightNet.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashLinearAttention.h"
 #include "frontend/families/FlashRwkv.h"
@@ -99,6 +100,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"kda", "KDAForCausalLM", "", readVocabularySize, importFlashKda},
       {"comba", "CombaForCausalLM", "", readVocabularySize, importFlashComba},
       {"gsa", "GSAForCausalLM", "", readVocabularySize, importFlashGsa},
+      {"lightnet", "LightNetForCausalLM", "", readVocabularySize,
+       importFlashLightNet},
       {"transformer", "TransformerForCausalLM", "", readVocabularySize,
        importFlashTransformer},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,

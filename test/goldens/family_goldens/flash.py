@@ -130,6 +130,11 @@ CASES = [
         hidden_size=24, num_heads=4, num_kv_heads=2, num_slots=None, exapnd_k=0.5, exapnd_v=0.5,
         elementwise_affine=False, use_short_conv=True, conv_size=3, feature_map="relu", gate_logit_normalizer=3,
         norm_eps=1e-4, intermediate_size=28), dtype="bf16"),
+    case("lightnet", "plain", "LightNet", dict(num_heads=3, expand_ratio=7, gate_low_rank_dim=4, intermediate_size=32),
+         options=STEP),
+    case("lightnet", "convolutions_bf16", "LightNet", dict(
+        hidden_size=24, expand_ratio=6, use_short_conv=True, conv_size=3, gate_low_rank_dim=5, intermediate_size=28,
+        elementwise_affine=False, tie_word_embeddings=True), dtype="bf16", embedding=0.3, options=STEP),
     case("transformer", "plain", "Transformer", dict(num_heads=3, intermediate_size=36, max_position_embeddings=64)),
     case("transformer", "windows_bf16", "Transformer", dict(
         hidden_size=24, num_heads=6, num_kv_heads=2, qkv_bias=True, qk_norm=True, window_size=9, rope_theta=300.0,

@@ -27,6 +27,7 @@ import fla.layers.gsa  # noqa: E402
 import fla.layers.hgrn  # noqa: E402
 import fla.layers.hgrn2  # noqa: E402
 import fla.layers.kda  # noqa: E402
+import fla.layers.lightnet  # noqa: E402
 import fla.layers.linear_attn  # noqa: E402
 import fla.layers.mamba2  # noqa: E402
 import fla.layers.multiscale_retention  # noqa: E402
@@ -126,6 +127,14 @@ def rms_norm_linear(x, norm_weight, norm_bias, weight, bias, eps=1e-5):
 
 fla.layers.hgrn2.rms_norm_linear = fla.layers.gsa.rms_norm_linear = rms_norm_linear
 
+
+def rms_norm_swish_gate_linear(x, gate, norm_weight, norm_bias, weight, bias, eps=1e-6):
+    x = rms(x, eps)
+    return functional.linear((x if norm_weight is None else x * norm_weight) * functional.silu(gate), weight, bias)
+
+
+fla.layers.lightnet.rms_norm_swish_gate_linear = rms_norm_swish_gate_linear
+
 # Activations.
 
 ACT2FN.update(sigmoid=torch.sigmoid, logsigmoid=functional.logsigmoid, silu=functional.silu,
@@ -218,6 +227,18 @@ def gla(q, k, v, gk, **unused):
 
 
 fla.layers.gla.fused_recurrent_gla = fla.layers.hgrn2.fused_recurrent_gla = gla
+
+
+def lightnet(q, k, v, initial_state=None, **unused):
+    """The library's kernel makes gates and keys in one pass; its documentation says that they follow from the
+    cumulative log of the sum of exponentials."""
+    z = k.logcumsumexp(1)
+    before = torch.cat([z[:, :1], z[:, :-1]], 1)
+    o, state = naive_recurrent_gla(q, torch.exp(k - z), v, before - z)
+    return o, (state, z[:, -1:])
+
+
+fla.layers.lightnet.fused_recurrent_lightnet = lightnet
 
 
 def rodimus_gla(q, k, v, g, **unused):

@@ -143,6 +143,37 @@ TEST_F(FlashConfig, SlotsAreKeysWhereNoNumberSaysHowMany) {
   EXPECT_NE(moduleWith("num_slots", 9), module);
 }
 
+// Layers of attention turn by 1e4 whatever theta is written for them.
+TEST_F(FlashConfig, LightNetDoesNotHandItsThetaOn) {
+  read("lightnet/convolutions_bf16");
+  config["attn"] = {{"layers", {1}}, {"num_heads", 4}, {"rope_theta", 300.0}};
+  std::string module = moduleOf();
+  auto isSaid = [&] {
+    return llvm::any_of(remarks, [](const std::string &remark) {
+      return remark.find("'rope_theta' is ignored") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(isSaid());
+  config["attn"]["rope_theta"] = 1e4;
+  EXPECT_EQ(moduleOf(), module);
+  EXPECT_FALSE(isSaid());
+}
+
+// Of 30 channels: 3 heads of 7 key channels, or what follows from either number.
+TEST_F(FlashConfig, HeadsOfLightNetFollowFromTheirChannels) {
+  read("lightnet/plain");
+  config.erase("num_heads");
+  EXPECT_EQ(importWith("expand_ratio", 7),
+            "config.json: expects 'hidden_size' to be a multiple of the heads "
+            "4, but got 30");
+  std::string given = moduleWith("expand_ratio", 10);
+  config["num_heads"] = 3;
+  EXPECT_EQ(moduleWith("expand_ratio", nullptr), given);
+  config["num_heads"] = nullptr;
+  EXPECT_EQ(importWith("expand_ratio", nullptr),
+            "config.json: lacks 'expand_ratio' and 'num_heads'");
+}
+
 TEST_F(FlashConfig, SambaDoesNotHandItsBiasOn) {
   read("samba/plain");
   std::string module = moduleOf();
