@@ -38,10 +38,12 @@ void effc::giveRows(func::FuncOp forward, Value rows) {
                                     forward.getArgumentTypes(),
                                     TypeRange(end->getOperandTypes())));
   // Values alone are computed here, so that what nobody reads can go; readers first.
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
-    if (op.use_empty())
-      op.erase();
+  SmallVector<Operation *> ops;
+  for (Operation &op : body.without_terminator())
+    ops.push_back(&op);
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      op->erase();
   auto module = forward->getParentOfType<ModuleOp>();
   eraseUnread(module);
   int64_t width = cast<RankedTensorType>(rows.getType()).getShape().back();

@@ -9,7 +9,7 @@
 // AD102-SAME: dot_rate = 450, {{.*}}cores = 128, bandwidth = 400>
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=tile --target sm_100 --products f32 | FileCheck %s --check-prefix=B200
 // B200: #tile.target<nvptx, units = [#tile.mma_sync], overlaps = true, block = <threads = 256, shared_bytes = 232448>, core = {{.*}}>, code = "sm_100", cpu = "sm_100", features = "+ptx86",
-// B200-SAME: cores = 148, bandwidth = 140>
+// B200-SAME: cores = 148, bandwidth = 4070>
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=tile --target sm_120 --products f32 | FileCheck %s --check-prefix=GB202
 // GB202: #tile.target<nvptx, units = [#tile.mma_sync], overlaps = true, block = <threads = 256, shared_bytes = 101376>, core = {{.*}}>, code = "sm_120", cpu = "sm_120", features = "+ptx87",
-// GB202-SAME: cores = 170, bandwidth = 140>
+// GB202-SAME: cores = 170, bandwidth = 744>

@@ -322,4 +322,4 @@
 
 // target9: the host's memory is not described
 // expected-error @+1 {{expects 'bandwidth' of a GPU alone, but got the host's target with 140}}
-"test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096, bandwidth = 140>} : () -> ()
+"test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096, cores = 2, bandwidth = 140>} : () -> ()

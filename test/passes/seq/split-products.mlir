@@ -15,7 +15,7 @@ seq.weight @few source("few") : tensor<4x48xbf16>
 seq.weight @out source("out") : tensor<9x2xbf16>
 
 // Values and keys, 96 outputs, are multiplied; time steps, two outputs, are not.
-// CHECK-LABEL: func.func @prefill_1024
+// CHECK-LABEL: func.func @prefill_882
 // CHECK: %[[W:.*]] = seq.parameter @w
 // CHECK: %[[FRONT:.*]] = seq.slice %[[W]] {axis = 0 : i64, offset = 0 : i64, size = 96 : i64} : tensor<98x48xbf16> -> tensor<96x48xbf16>
 // CHECK: %[[P:.*]] = seq.linear %{{.*}}, %[[FRONT]] : (tensor<?x48xf32>, tensor<96x48xbf16>) -> tensor<?x96xf32>
@@ -25,9 +25,9 @@ seq.weight @out source("out") : tensor<9x2xbf16>
 // CHECK: seq.slice %[[P]] {axis = 1 : i64, offset = 64 : i64, size = 32 : i64} : tensor<?x96xf32> -> tensor<?x32xf32>
 // CHECK: seq.slice %[[DT]] {axis = 1 : i64, offset = 0 : i64, size = 2 : i64} : tensor<?x2xf32> -> tensor<?x2xf32>
 // REMARK: split in front of output 96: the 2 outputs from there on do not tolerate rounding, all before do
-func.func @prefill_1024(%u: tensor<?x48xf32>, %h: tensor<2xf32>, %s: tensor<2x16x32xf32>)
+func.func @prefill_882(%u: tensor<?x48xf32>, %h: tensor<2xf32>, %s: tensor<2x16x32xf32>)
     -> (tensor<?x2x32xf32>, tensor<2x16x32xf32>)
-    attributes {seq.entry = #seq.entry<kind = prefill, rows = 1024>} {
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 882>} {
   %w = seq.parameter @w : tensor<98x48xbf16>
   %p = seq.linear %u, %w : (tensor<?x48xf32>, tensor<98x48xbf16>) -> tensor<?x98xf32> loc("p")
   %x = seq.slice %p {axis = 1 : i64, offset = 0 : i64, size = 64 : i64} : tensor<?x98xf32> -> tensor<?x64xf32>
@@ -42,10 +42,10 @@ func.func @prefill_1024(%u: tensor<?x48xf32>, %h: tensor<2xf32>, %s: tensor<2x16
 }
 
 // Of few rows a launch more would take longer.
-// CHECK-LABEL: func.func @prefill_1023
+// CHECK-LABEL: func.func @prefill_881
 // CHECK: seq.linear %{{.*}} -> tensor<?x98xf32>
-func.func @prefill_1023(%u: tensor<?x48xf32>) -> (tensor<?x9xf32>, tensor<?x2xf32>)
-    attributes {seq.entry = #seq.entry<kind = prefill, rows = 1023>} {
+func.func @prefill_881(%u: tensor<?x48xf32>) -> (tensor<?x9xf32>, tensor<?x2xf32>)
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 881>} {
   %w = seq.parameter @w : tensor<98x48xbf16>
   %out = seq.parameter @out : tensor<9x2xbf16>
   %p = seq.linear %u, %w : (tensor<?x48xf32>, tensor<98x48xbf16>) -> tensor<?x98xf32> loc("p")
