@@ -559,8 +559,9 @@ void compileInto(const CompileOptions &options, const std::string &remarks,
   if (error) {
     llvm::consumeError(std::move(closing));
     check(std::move(error));
+  } else {
+    check(std::move(closing));
   }
-  check(std::move(closing));
   fallbacks.print();
   print(report.table());
   if (written)
