@@ -8,11 +8,13 @@
 using namespace mlir;
 using namespace effc;
 
-llvm::StringRef effc::layerOf(Operation *op) {
+llvm::StringRef effc::partOf(Operation *op) {
   auto named = dyn_cast<NameLoc>(op->getLoc());
-  if (!named)
-    return {};
-  StringRef name = named.getName().getValue();
+  return named ? named.getName().getValue() : StringRef();
+}
+
+llvm::StringRef effc::layerOf(Operation *op) {
+  StringRef name = partOf(op);
   for (size_t start = 0; start < name.size();) {
     size_t end = std::min(name.find('.', start), name.size());
     if (end > start && llvm::all_of(name.slice(start, end), llvm::isDigit))

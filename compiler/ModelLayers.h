@@ -8,6 +8,10 @@
 
 namespace effc {
 
+/// "layers.3.in_proj": the part of the model that an op belongs to. Empty where the op has
+/// no name.
+llvm::StringRef partOf(mlir::Operation *op);
+
 /// "layers.3" of an op that is at "layers.3.in_proj": a part's name up to its
 /// first number. Empty where the name has no number, as that of the embeddings,
 /// or the op has no name.

@@ -39,7 +39,7 @@ public:
       return llvm::createStringError("no op gives numbers for each token");
     while (probe.columns < int64_t(distinct.size()))
       append(parts.back());
-    joinParts();
+    forward.setLogits(joinRows(builder, parts));
     if (llvm::Error error = shrinkVocabulary())
       return error;
     forward.prune();
@@ -87,14 +87,6 @@ private:
   void append(Value part) {
     parts.push_back(part);
     probe.columns += cast<RankedTensorType>(part.getType()).getDimSize(1);
-  }
-
-  void joinParts() {
-    Value logits = parts.front();
-    if (parts.size() > 1)
-      logits = seq::ConcatOp::create(builder, logits.getLoc(),
-                                     ValueRange(parts), /*axis=*/1);
-    forward.setLogits(logits);
   }
 
   /// A model has as many logits as tokens, so the vocabulary becomes that of

@@ -5,6 +5,9 @@
 using namespace mlir;
 using namespace effc;
 
+/// Values that one kernel joins; it may have 64 operands.
+static constexpr size_t kMostJoined = 32;
+
 RowValues::RowValues(func::FuncOp forward) : forward(forward) {
   for (Operation &op : forward.getBody().front().without_terminator()) {
     bool follows = llvm::any_of(op.getOperands(), [&](Value operand) {
@@ -37,4 +40,21 @@ Value RowValues::toOutputRows(OpBuilder &builder, Value value) {
     return value;
   return seq::SelectRowsOp::create(builder, loc, value.getType(), value,
                                    forward.getArgument(1));
+}
+
+Value effc::joinRows(OpBuilder &builder, SmallVector<Value> parts) {
+  while (parts.size() > 1) {
+    SmallVector<Value> joined;
+    for (ArrayRef<Value> rest = parts; !rest.empty();) {
+      ArrayRef<Value> some =
+          rest.take_front(std::min(rest.size(), kMostJoined));
+      rest = rest.drop_front(some.size());
+      Value one = some.front();
+      if (some.size() > 1)
+        one = seq::ConcatOp::create(builder, one.getLoc(), some, /*axis=*/1);
+      joined.push_back(one);
+    }
+    parts = std::move(joined);
+  }
+  return parts.front();
 }

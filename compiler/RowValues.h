@@ -25,6 +25,11 @@ private:
   llvm::DenseSet<mlir::Value> selected;
 };
 
+/// Values [rows, columns] one after another, as one; some at a time, since a kernel reads
+/// a bounded number of them.
+mlir::Value joinRows(mlir::OpBuilder &builder,
+                     llvm::SmallVector<mlir::Value> parts);
+
 } // namespace effc
 
 #endif // EFFC_COMPILER_ROWVALUES_H

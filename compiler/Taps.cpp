@@ -1,9 +1,11 @@
 #include "compiler/Taps.h"
 
 #include "compiler/HiddenRows.h"
+#include "compiler/ModelLayers.h"
 #include "compiler/RowValues.h"
 #include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
+#include "runtime/schema/SizeLimits.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -15,10 +17,6 @@
 using namespace mlir;
 using namespace effc;
 
-/// As many numbers as a row of a file may have (runtime/src/Limits.h).
-static constexpr int64_t kMostColumns = int64_t(1) << 24;
-/// Values that one kernel joins; a kernel has at most 64 operands.
-static constexpr size_t kMostJoined = 32;
 /// Names that an error lists.
 static constexpr size_t kMostListed = 60;
 
@@ -51,11 +49,6 @@ public:
   }
 
 private:
-  static StringRef nameOf(Operation *op) {
-    auto named = dyn_cast<NameLoc>(op->getLoc());
-    return named ? named.getName().getValue() : StringRef();
-  }
-
   void add(const Twine &name, Value value) {
     if (value && RowValues::countColumns(value) > 0) {
       std::string text = name.str();
@@ -66,7 +59,7 @@ private:
   }
 
   void addValuesOf(Operation *op) {
-    StringRef name = nameOf(op);
+    StringRef name = partOf(op);
     if (name.empty())
       return;
     if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
@@ -113,26 +106,6 @@ static llvm::Error match(ArrayRef<std::string> patterns,
   return llvm::Error::success();
 }
 
-/// One value of all columns, in kernels that read some parts each.
-static Value join(OpBuilder &builder, SmallVector<Value> parts) {
-  while (parts.size() > 1) {
-    SmallVector<Value> joined;
-    ArrayRef<Value> rest = parts;
-    while (!rest.empty()) {
-      ArrayRef<Value> some =
-          rest.take_front(std::min(rest.size(), kMostJoined));
-      rest = rest.drop_front(some.size());
-      joined.push_back(some.size() == 1 ? some.front()
-                                        : seq::ConcatOp::create(
-                                              builder, some.front().getLoc(),
-                                              some, /*axis=*/1)
-                                              .getResult());
-    }
-    parts = std::move(joined);
-  }
-  return parts.front();
-}
-
 llvm::Error effc::giveTaps(ModuleOp module, ArrayRef<std::string> patterns) {
   llvm::Expected<func::FuncOp> forward = findForward(module);
   if (!forward)
@@ -158,12 +131,14 @@ llvm::Error effc::giveTaps(ModuleOp module, ArrayRef<std::string> patterns) {
     parts.push_back(rowValues.toOutputRows(builder, value));
     columns += RowValues::countColumns(value);
   }
-  if (columns > kMostColumns)
+  if (columns > artifact::kMaxVocabulary || taps.size() > artifact::kMaxTaps)
     return llvm::createStringError(
-        "--tap: the values have " + std::to_string(columns) +
-        " numbers for each token, but a row has at most " +
-        std::to_string(kMostColumns));
-  giveRows(*forward, join(builder, std::move(parts)));
+        "--tap: there are " + std::to_string(taps.size()) + " values of " +
+        std::to_string(columns) +
+        " numbers together for each token, but a row has at most " +
+        std::to_string(artifact::kMaxTaps) + " of " +
+        std::to_string(artifact::kMaxVocabulary));
+  giveRows(*forward, joinRows(builder, std::move(parts)));
   module->setAttr(seq::kTapsAttr, builder.getArrayAttr(taps));
   return llvm::Error::success();
 }

@@ -76,7 +76,8 @@ inline constexpr tile::UnitGetter kHopperUnits[] = {tile::getWgmma,
                                                     tile::getMmaSync};
 
 // Bandwidths are data sheets' bytes in a second by their boost clocks: A100 of 80 GB,
-// 2,039 GB/s at 1.41 GHz; H100 SXM, 3,350 at 1.98, 1.1 % less than here.
+// 2,039 GB/s at 1.41 GHz; H100 SXM, 3,350 at 1.98, of which sm_90a has 0.8 % less, with
+// which its kernels were predicted.
 inline constexpr Target kSm80 = {.name = "sm_80",
                                  .code = "sm_80",
                                  .cpu = "sm_80",
@@ -117,7 +118,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .isForOwnChips = true};
 
 /// Chips of the same code with smaller blocks, half the tensor cores of a core, and
-/// other cores: GA102 (RTX 3090: 936 GB/s at 1.70 GHz; A40), AD102 (RTX 4090: 1,008 at
+/// other cores: GA102 (RTX 3090: 936 GB/s at 1.695 GHz; A40), AD102 (RTX 4090: 1,008 at
 /// 2.52; L40S).
 inline constexpr Target smallBlocksOf(llvm::StringRef name, llvm::StringRef ptx,
                                       int64_t cores, int64_t bandwidth) {
@@ -137,7 +138,7 @@ inline constexpr Target kSm89 =
     smallBlocksOf("sm_89", "compute_89", /*cores=*/128, /*bandwidth=*/400);
 
 /// Chips after Hopper, by what they share with Ampere: products by mma.sync. GB202
-/// (RTX 5090: 1,792 GB/s at 2.41 GHz) has the blocks of AD102, B200 (8,000 at 1.97) those
+/// (RTX 5090: 1,792 GB/s at 2.407 GHz) has the blocks of AD102, B200 (8,000 at 1.965) those
 /// of Hopper.
 inline constexpr Target blackwellOf(Target like, llvm::StringRef name,
                                     llvm::StringRef ptx,

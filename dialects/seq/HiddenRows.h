@@ -7,7 +7,7 @@
 namespace effc::seq {
 
 /// A number from 1 on a module: its @forward gives, in place of logits, rows of so many
-/// numbers, which the model's head would have multiplied.
+/// numbers: what the model's head would have multiplied, or inner values.
 inline constexpr llvm::StringLiteral kHiddenWidthAttr = "seq.hidden_width";
 
 /// An array of #seq.tap beside it: what the numbers of a row are, where they are inner

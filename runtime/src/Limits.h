@@ -17,9 +17,8 @@
 
 namespace effc::rt {
 
-constexpr uint32_t kMaxVocabulary = 1u << 24;
-/// Inner values of a row: several of each op of a hundred layers.
-constexpr uint32_t kMaxTaps = 1u << 14;
+using artifact::kMaxTaps;
+using artifact::kMaxVocabulary;
 constexpr uint32_t kMaxRows = 65536;
 using artifact::kMaxArenaBytes;
 using artifact::kMaxSlotBytes;

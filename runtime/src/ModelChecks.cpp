@@ -522,7 +522,7 @@ Check rt::checkProvenance(const artifact::Program &program) {
 }
 
 /// The inner values are all of a row.
-static Check checkTaps(const artifact::Program &program) {
+Check rt::checkTaps(const artifact::Program &program) {
   const auto *taps = program.taps();
   if (!taps)
     return {};
@@ -530,7 +530,7 @@ static Check checkTaps(const artifact::Program &program) {
     return error;
   uint64_t columns = 0;
   for (const artifact::Tap *tap : *taps) {
-    if (Check error = checkName(tap->name(), "inner value"))
+    if (Check error = checkName(tap->name(), "row's inner value"))
       return error;
     if (tap->shape()->size() == 0 || tap->shape()->size() > kMaxRank)
       return badData("inner value '", tap->name()->string_view(), "' has ",
@@ -561,8 +561,8 @@ Check rt::checkProgram(const artifact::Program &program, uint64_t programEnd,
                    " tokens, but 1 to ", kMaxVocabulary, " are expected");
   if (auto width = program.hidden_width();
       width && (*width == 0 || *width > kMaxVocabulary))
-    return badData("hidden states have ", *width, " numbers, but 1 to ",
-                   kMaxVocabulary, " are expected");
+    return badData("rows have ", *width, " numbers, but 1 to ", kMaxVocabulary,
+                   " are expected");
   if (Check error = checkTaps(program))
     return error;
   if (program.max_context() > kMaxContext)

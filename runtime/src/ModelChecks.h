@@ -45,6 +45,7 @@ Check checkGeneration(const artifact::Program &program);
 
 /// Texts and lists that are only shown.
 Check checkProvenance(const artifact::Program &program);
+Check checkTaps(const artifact::Program &program);
 
 /// The plans of the host, where there is one, and of every target, each as
 /// strictly: kernels inside segments of code for the target, with blocks that a

@@ -179,9 +179,9 @@ effc_model_sha256(const effc_model_t *model,
 EFFC_API uint32_t effc_model_vocabulary_size(const effc_model_t *model);
 
 /* Returns 0 of a model that gives logits. Of one that was compiled for its hidden
- * states (effc compile --hidden) how long these are: calls give, wherever logits
- * are spoken of here, rows of so many numbers, those that the model's head would
- * have multiplied. Nothing can be drawn from them. */
+ * states (effc compile --hidden) or for inner values (--tap, taps.h) how long a row
+ * of these is: calls give such rows wherever logits are spoken of here. Hidden states
+ * are what the model's head would have multiplied. Nothing can be drawn from them. */
 EFFC_API uint32_t effc_model_hidden_width(const effc_model_t *model);
 
 /* Returns the longest sequence in tokens, 0 when there is no bound. */

@@ -68,7 +68,7 @@ public:
       : Handle(load(path, &options)) {}
 
   uint32_t vocabularySize() const { return effc_model_vocabulary_size(get()); }
-  /// 0: rows of logits; else rows of hidden states of so many numbers.
+  /// 0: rows of logits; else rows of so many numbers: hidden states or inner values.
   uint32_t hiddenWidth() const { return effc_model_hidden_width(get()); }
   /// How long a row is that calls give.
   size_t rowWidth() const {

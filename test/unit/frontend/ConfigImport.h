@@ -28,6 +28,15 @@ protected:
     return "success";
   }
 
+  /// The same with another value of one key; `config` stays as it is.
+  std::string importWith(const std::string &key, const nlohmann::json &value) {
+    nlohmann::json before = config;
+    config[key] = value;
+    std::string result = import();
+    config = std::move(before);
+    return result;
+  }
+
   nlohmann::json config;
   /// Keys that are left aside.
   std::vector<std::string> allow;

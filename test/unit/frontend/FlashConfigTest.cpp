@@ -49,13 +49,6 @@ protected:
                          "' is ignored: it does not change the results";
     EXPECT_EQ(std::count(remarks.begin(), remarks.end(), wanted), 1);
   }
-  std::string importWith(const char *key, const json &value) {
-    json before = config;
-    config[key] = value;
-    std::string result = import();
-    config = before;
-    return result;
-  }
 };
 
 } // namespace

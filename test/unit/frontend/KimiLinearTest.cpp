@@ -37,13 +37,6 @@ protected:
                         {"full_attn_layers", {3}}}}}) {}
 
   /// What importing comes to with another value for a key.
-  std::string importWith(const char *key, const json &value) {
-    json before = config;
-    config[key] = value;
-    std::string result = import();
-    config = before;
-    return result;
-  }
 
   std::string importWithLayers(const json &delta, const json &full) {
     json lists = config["linear_attn_config"];

@@ -60,14 +60,6 @@ protected:
         return true;
     return false;
   }
-
-  std::string importWith(const char *key, const json &value) {
-    json before = config;
-    config[key] = value;
-    std::string result = import();
-    config = before;
-    return result;
-  }
 };
 
 } // namespace

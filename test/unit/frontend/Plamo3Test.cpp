@@ -36,14 +36,6 @@ protected:
     });
     return found;
   }
-
-  std::string importWith(const char *key, const json &value) {
-    json before = config;
-    config[key] = value;
-    std::string result = import();
-    config = before;
-    return result;
-  }
 };
 
 } // namespace

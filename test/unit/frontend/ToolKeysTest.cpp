@@ -24,14 +24,6 @@ protected:
                       {"max_position_embeddings", 64},
                       {"torch_dtype", "float32"}}) {}
 
-  std::string importWith(const std::string &key, const json &value) {
-    json before = config;
-    config[key] = value;
-    std::string result = import();
-    config = before;
-    return result;
-  }
-
   void expectIgnored(const std::string &key, const json &value) {
     EXPECT_EQ(importWith(key, value), "success") << key << " = " << value;
     EXPECT_TRUE(std::any_of(remarks.begin(), remarks.end(),

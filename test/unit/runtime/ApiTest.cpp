@@ -58,6 +58,38 @@ TEST(Api, ObjectsMayBeFreedInAnyOrder) {
   effc_session_free(session);
 }
 
+TEST(Api, InnerValuesSayWhereTheyLie) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.hidden_width = kToyVocabulary;
+    for (std::vector<uint32_t> shape :
+         {std::vector<uint32_t>{2, 100}, {kToyVocabulary - 200}}) {
+      auto tap = std::make_unique<artifact::TapT>();
+      tap->name = "v" + std::to_string(program.taps.size());
+      tap->shape = std::move(shape);
+      program.taps.push_back(std::move(tap));
+    }
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  Model model(file.path());
+  std::vector<effc_tap_t> taps = model.taps();
+  ASSERT_EQ(taps.size(), 2u);
+  EXPECT_STREQ(taps[0].name, "v0");
+  EXPECT_EQ(taps[0].first, 0u);
+  EXPECT_EQ(taps[0].count, 200u);
+  ASSERT_EQ(taps[0].rank, 2u);
+  EXPECT_EQ(taps[0].shape[0], 2u);
+  EXPECT_EQ(taps[0].shape[1], 100u);
+  EXPECT_STREQ(taps[1].name, "v1");
+  EXPECT_EQ(taps[1].first, 200u);
+  EXPECT_EQ(taps[1].count, kToyVocabulary - 200);
+  EXPECT_EQ(taps[1].rank, 1u);
+  effc_tap_t none = {};
+  none.size = sizeof none;
+  EXPECT_THROW(check(effc_model_tap(model.get(), 2, &none)), Error);
+  EXPECT_TRUE(Model(toyFile().path()).taps().empty());
+}
+
 // A caller compiled against an older header passes a smaller struct, one
 // compiled against a newer header a larger one.
 TEST(Api, StructsMayBeSmallerOrLarger) {

@@ -26,6 +26,22 @@ static std::string refusal(Check (*check)(const artifact::Program &),
   return error ? error->message : "";
 }
 
+TEST(ListLimits, OfInnerValues) {
+  auto taps = [](uint32_t count) {
+    return refusal(checkTaps, [&](ProgramT &p) {
+      p.hidden_width = count;
+      for (uint32_t i = 0; i < count; ++i) {
+        p.taps.push_back(std::make_unique<artifact::TapT>());
+        p.taps.back()->name = "v";
+        p.taps.back()->shape = {1};
+      }
+    });
+  };
+  EXPECT_EQ(taps(16384), "");
+  EXPECT_EQ(taps(16385), "the file lists 16385 inner values, but at most 16384 "
+                         "are expected");
+}
+
 TEST(ListLimits, OfWhatIsOnlyShown) {
   auto options = [](size_t count, size_t bytes) {
     return refusal(checkProvenance, [&](ProgramT &p) {

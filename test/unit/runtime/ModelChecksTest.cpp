@@ -55,6 +55,35 @@ static const Mistake kProgram[] = {
     {"context_huge", [](ProgramT &p) { p.max_context = UINT64_MAX; },
      "the longest context is 18446744073709551615"},
 };
+/// The toy's rows are said to be inner values of so many numbers each.
+static artifact::TapT &giveTaps(ProgramT &p, std::vector<uint32_t> shape) {
+  p.hidden_width = kToyVocabulary;
+  p.taps.push_back(std::make_unique<artifact::TapT>());
+  p.taps.back()->name = "layers.0.mixer:dt";
+  p.taps.back()->shape = std::move(shape);
+  return *p.taps.back();
+}
+
+static const Mistake kTaps[] = {
+    {"tap_without_name",
+     [](ProgramT &p) { giveTaps(p, {kToyVocabulary}).name.clear(); },
+     "the name of a row's inner value has 0 bytes"},
+    {"tap_without_shape", [](ProgramT &p) { giveTaps(p, {}); },
+     "inner value 'layers.0.mixer:dt' has 0 dimensions"},
+    {"tap_of_none", [](ProgramT &p) { giveTaps(p, {3, 0}); },
+     "inner value 'layers.0.mixer:dt' has a shape of none"},
+    {"tap_overflow",
+     [](ProgramT &p) { giveTaps(p, {1u << 31, 1u << 31, 4, 1}); },
+     "inner value 'layers.0.mixer:dt' has a shape of none, or of more than"},
+    {"taps_are_not_all", [](ProgramT &p) { giveTaps(p, {kToyVocabulary - 1}); },
+     "inner values have"},
+    {"taps_without_width",
+     [](ProgramT &p) {
+       giveTaps(p, {kToyVocabulary});
+       p.hidden_width = flatbuffers::nullopt;
+     },
+     "but rows have 0"},
+};
 static const Mistake kSegments[] = {
     {"segment_past_end", [](ProgramT &p) { p.segments[1]->size += 1 << 20; },
      "segment 1 lies at byte"},
@@ -465,6 +494,7 @@ static std::string nameOf(const testing::TestParamInfo<Mistake> &info) {
   INSTANTIATE_TEST_SUITE_P(group, ModelChecks, testing::ValuesIn(k##group),    \
                            nameOf)
 CHECK_GROUP(Program);
+CHECK_GROUP(Taps);
 CHECK_GROUP(Segments);
 CHECK_GROUP(WeightFiles);
 CHECK_GROUP(Storages);
