@@ -305,7 +305,10 @@ llvm::Expected<std::vector<double>> effc::evaluateReference(
       return forward.takeError("a form cannot be derived");
     // What was split is derived; remarks from here on are of what stays.
     coverage->kept.clear();
-    module.walk([&](seq::MixerOpInterface) { ++mixers; });
+    module.walk([&](seq::MixerOpInterface op) {
+      if (!seq::isStatelessStep(op))
+        ++mixers;
+    });
     if (failed(expanding.run(module)))
       return forward.takeError("a form cannot be derived");
     coverage->expanded = mixers - int64_t(coverage->kept.size());

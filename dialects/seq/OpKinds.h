@@ -17,6 +17,13 @@ inline bool isElementwiseOp(mlir::Operation *op) {
   return op->hasTrait<OpTrait::Elementwise>();
 }
 
+/// Whether `op` is a written step without a state: it computes each token's row by
+/// itself.
+inline bool isStatelessStep(mlir::Operation *op) {
+  auto step = llvm::dyn_cast<RecurrenceOp>(op);
+  return step && step.getInitialStates().empty();
+}
+
 /// Whether `op` is a product of rows with a matrix of weights.
 inline bool isDenseOp(mlir::Operation *op) {
   return op->hasTrait<OpTrait::Dense>();

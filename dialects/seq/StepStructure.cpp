@@ -63,6 +63,10 @@ void StepStructure::readStep() {
 // One state of H,K,V, and behind it at most a sum of keys; false where it
 // fails.
 bool StepStructure::findStates() {
+  if (states.size() == 0) {
+    fail(op, "carries no state");
+    return false;
+  }
   state = states.before(0);
   next = states.after(0);
   bool isMatrix = typeOf(state).getRank() == 3;

@@ -2,6 +2,7 @@
 // why.
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Remarks.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/TokenMapChecks.h"
@@ -97,10 +98,13 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
 
   // What is not linear runs token by token, whatever was asked for. A decode
   // entry has no other form, so there it is none that could have been better;
-  // nor is a step that was asked for.
+  // nor is a step that was asked for. Where tokens do not meet, forms do not differ.
   void chooseStep(seq::MixerOpInterface mixer, seq::EntryAttr entry,
                   std::optional<ForcedForm> forced) {
     set(mixer, seq::FormKind::Step, 0);
+    if (seq::isStatelessStep(mixer))
+      return remark(mixer, entry,
+                    "step, of each token by itself: it carries no state");
     seq::Obstacle obstacle = mixer.getObstacle();
     InFlightDiagnostic remark = emitRemark(mixer.getLoc());
     bool isWorse = entry.getKind() == seq::EntryKind::Prefill &&

@@ -18,6 +18,7 @@
 //   %y = ... elementwise ops ...
 #include "passes/seq/Passes.h"
 
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/TokenMapChecks.h"
@@ -188,7 +189,11 @@ struct ExpandFormPass : impl::ExpandFormPassBase<ExpandFormPass> {
 
   void runOnOperation() override {
     SmallVector<MixerOpInterface> mixers;
-    getOperation()->walk([&](MixerOpInterface op) { mixers.push_back(op); });
+    getOperation()->walk([&](MixerOpInterface op) {
+      // Tokens that do not meet have no forms.
+      if (!isStatelessStep(op))
+        mixers.push_back(op);
+    });
     for (MixerOpInterface op : mixers) {
       FormAttr chosen = chooseForm(op);
       if (!chosen) {

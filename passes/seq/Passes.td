@@ -385,7 +385,8 @@ def ExpandFormPass : Pass<"seq-expand-form"> {
     of a class `opaque` it names the op of the step that is not linear. With
     `partial` it is a remark, and the mixer stays as it is. A token map that lacks a
     quantity is an error in any case.
-    Keeps: every op that is no mixer.
+    Keeps: every op that is no mixer, and written steps without a state, in which
+    tokens do not meet.
     Not done: choosing a form; it is an option, or the `form` on the mixer.
 
     Example: test/passes/seq/expand-form.mlir

@@ -80,11 +80,8 @@ static void noteOrder(InFlightDiagnostic &error, TypeRange expected,
 }
 
 LogicalResult RecurrenceOp::verify() {
-  if (getTokens().empty() || getInitialStates().empty())
-    return emitOpError() << "expects at least 1 token operand and 1 state, but "
-                            "got "
-                         << getTokens().size() << " and "
-                         << getInitialStates().size();
+  if (getTokens().empty())
+    return emitOpError("expects at least 1 token operand, but got 0");
   SmallVector<Value> rows(getTokens());
   rows.push_back(getY());
   for (Value tokens : rows)

@@ -67,6 +67,11 @@ def Seq_RecurrenceOp
     at a time, or all heads at once where they meet, and at most two dimensions
     of a value then.
 
+    Without a state tokens do not meet: each row of `y` is made of the token's own
+    rows and of parameters, and rows are computed in any order. So may be written
+    what ops outside of a body cannot compute, since it follows from parameters
+    alone.
+
     | value         | shape   | element | meaning                           |
     |---------------|---------|---------|-----------------------------------|
     | `tokens`      | `T,...` | f32     | one row for each token            |
@@ -77,7 +82,7 @@ def Seq_RecurrenceOp
 
     Constraints:
 
-    * (RECURRENCE1) There is at least one token operand and one state.
+    * (RECURRENCE1) There is at least one token operand.
     * (RECURRENCE2) The block arguments are the token operands without `T`, the
       parameters, then the states.
     * (RECURRENCE3) The `seq.yield` has `y` without `T`, then the states' types.
@@ -116,7 +121,7 @@ def Seq_RecurrenceOp
   let arguments = (ins
     Variadic<Seq_Tensor>:$tokens,                     /*recurrence1, recurrence4*/
     Variadic<Seq_StaticTensor>:$parameters,
-    Variadic<Seq_StaticTensor>:$initial_states,       /*recurrence1*/
+    Variadic<Seq_StaticTensor>:$initial_states,
     OptionalAttr<Seq_FormAttr>:$form);
   let results = (outs
     Seq_Tensor:$y,                                    /*recurrence4*/

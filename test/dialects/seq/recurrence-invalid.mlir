@@ -2,11 +2,11 @@
 
 // Each function breaks the constraint it is named by.
 
-func.func @recurrence1_no_state(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{expects at least 1 token operand and 1 state, but got 1 and 0}}
-  %y = seq.recurrence tokens(%a = %x : tensor<?x6xf32>) parameters() states()
-      -> (tensor<?x6xf32>), () {
-    seq.yield %a : tensor<6xf32>
+func.func @recurrence1_no_token(%s: tensor<6xf32>) {
+  // expected-error @+1 {{expects at least 1 token operand, but got 0}}
+  %y, %last = seq.recurrence tokens() parameters() states(%b = %s : tensor<6xf32>)
+      -> (tensor<?x6xf32>), (tensor<6xf32>) {
+    seq.yield %b, %b : tensor<6xf32>, tensor<6xf32>
   }
   return
 }

@@ -48,3 +48,18 @@ func.func @recurrence_names(%x: tensor<?x6xf32>, %s: tensor<6xf32>) -> tensor<6x
   }
   return %last : tensor<6xf32>
 }
+
+// Without a state tokens do not meet.
+// CHECK-LABEL: func.func @recurrence_without_state
+// CHECK: seq.recurrence tokens(%[[X:[^ ]*]] = %{{[^ ]*}} : tensor<?x6xf32>) parameters(%[[A:[^ ]*]] = %{{[^ ]*}} : tensor<6xf32>) states() -> (tensor<?x6xf32>), () {
+// CHECK: %[[RATE:.*]] = seq.exp %[[A]]
+// CHECK: seq.mul %[[RATE]], %[[X]]
+func.func @recurrence_without_state(%x: tensor<?x6xf32>, %a: tensor<6xf32>) -> tensor<?x6xf32> {
+  %y = seq.recurrence tokens(%x = %x : tensor<?x6xf32>) parameters(%a = %a : tensor<6xf32>) states()
+      -> (tensor<?x6xf32>), () {
+    %rate = seq.exp %a : tensor<6xf32>
+    %step = seq.mul %rate, %x : tensor<6xf32>
+    seq.yield %step : tensor<6xf32>
+  }
+  return %y : tensor<?x6xf32>
+}

@@ -1,8 +1,9 @@
 // A step that is written out as a body and is not linear, token by token.
 //
 // The body becomes tiles as it stands. An item is one head of one segment; a
-// segment as a whole where heads meet. Floor: what the body multiplies; in
-// decode the states read and written.
+// segment as a whole where heads meet. Without states tokens do not meet either,
+// and an item is a head of one row. Floor: what the body multiplies; in decode the
+// states read and written.
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/TileCode.h"
 #include "passes/seq_to_tile/builders/linear/ItemState.h"
@@ -39,6 +40,7 @@ private:
                     const TileCode::Axes &axes);
   SmallVector<Value> loadStates();
   void storeStates(ValueRange values);
+  LogicalResult buildRow();
   FailureOr<SmallVector<Value>> step(Value row, ValueRange before);
   LogicalResult finish(Value row, Value y);
   TileCode::Scope scope(Value row) const {
@@ -197,7 +199,18 @@ LogicalResult WrittenStep::finish(Value row, Value y) {
       });
 }
 
+// Rows of tokens, or those that were chosen.
+LogicalResult WrittenStep::buildRow() {
+  int64_t heads = perHead ? rowShape()[0] : 1;
+  k.setItems(k.getContext().lead, 1, heads);
+  auto [row, part] = k.divide(k.item(), heads);
+  head = part;
+  return success(succeeded(step(row, ValueRange())));
+}
+
 LogicalResult WrittenStep::build() {
+  if (seq::isStatelessStep(op))
+    return buildRow();
   OpBuilder &b = k.ops();
   beginItem();
   code.beginScope();
