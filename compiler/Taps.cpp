@@ -1,6 +1,7 @@
 #include "compiler/Taps.h"
 
 #include "compiler/HiddenRows.h"
+#include "compiler/MixerQuantities.h"
 #include "compiler/ModelLayers.h"
 #include "compiler/RowValues.h"
 #include "dialects/seq/HiddenRows.h"
@@ -21,7 +22,8 @@ using namespace effc;
 static constexpr size_t kMostListed = 60;
 
 namespace {
-/// Values by their names, in the order of the ops.
+/// Values by their names, in the order of the ops. Makes ops for those that no op gives;
+/// they have no use.
 class NamedValues {
 public:
   explicit NamedValues(func::FuncOp forward) {
@@ -62,9 +64,13 @@ private:
     StringRef name = partOf(op);
     if (name.empty())
       return;
-    if (auto mixer = dyn_cast<seq::MixerOpInterface>(op))
+    if (auto mixer = dyn_cast<seq::MixerOpInterface>(op)) {
+      // Operands come second: what an op calls so is that.
+      for (auto [quantity, value] : computeQuantities(mixer))
+        add(name + ":" + quantity, value);
       for (auto [operand, value] : mixer.getNamedOperands())
         add(name + ":" + operand, value);
+    }
     if (op->getNumResults() > 0 && !op->hasTrait<seq::OpTrait::View>())
       add(name, op->getResult(0));
   }

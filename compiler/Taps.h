@@ -18,7 +18,8 @@ namespace effc {
 ///
 /// - `layers.0.in_proj`: what the last op gives that computes something for that part
 ///   of the model;
-/// - `layers.0.mixer:dt`: an operand of a mixer that has tokens.
+/// - `layers.0.mixer:dt`: an operand of a mixer that has tokens;
+/// - `layers.0.mixer:log_decay`: a canonical quantity of a mixer (MixerQuantities.h).
 ///
 /// Fails where a pattern is no regular expression, matches nothing, or where rows would
 /// be longer than a file may say.

@@ -1,6 +1,7 @@
 // `effc compile --tap` and `effc eval --tap`: inner values against the recorded
 // library's logits, and against one another: Mamba-2's steps are the last columns of
-// its first projection.
+// its first projection. What mixers make of their operands is held to the formulas of
+// their papers, in double, on tapped operands and the checkpoint's weights.
 
 #include "test/e2e/Process.h"
 #include "test/e2e/SafetensorsFile.h"
@@ -17,8 +18,8 @@ namespace {
 
 class Tap : public testing::Test {
 protected:
-  static std::string golden(const std::string &name) {
-    return EFFC_GOLDENS "/mamba2/f32_plain/" + name;
+  std::string golden(const std::string &name) const {
+    return EFFC_GOLDENS "/" + model + "/" + name;
   }
 
   void compile(const Arguments &options) {
@@ -44,8 +45,34 @@ protected:
     return runProgram(all);
   }
 
+  /// The numbers of a weight of the checkpoint.
+  std::vector<double> weight(const std::string &name) const {
+    return SafetensorsFile::read(golden("model.safetensors"))
+        .tensor(name)
+        .values();
+  }
+
+  std::string model = "mamba2/f32_plain";
   TemporaryFolder folder;
 };
+
+/// Half the distance of 1 to the next f32.
+constexpr double kUnit = 0x1p-24;
+
+double softplus(double x) {
+  return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+}
+
+/// `found` is the number that f32 makes of -e^rate softplus(step + bias). The sum is
+/// rounded once, by a share of itself, and softplus grows by no more than its argument
+/// does. Exponentials, the logarithm and the product are good to some last bits each.
+void expectDecay(double found, double rate, double step, double bias,
+                 const std::string &where) {
+  double exact = -std::exp(rate) * softplus(step + bias);
+  double share = kUnit * (std::abs(step + bias) + 32);
+  EXPECT_LE(std::abs(found - exact), share * std::abs(exact))
+      << where << ": " << found << " for " << exact;
+}
 
 constexpr size_t kSequences = 5, kHeads = 6, kProjected = 134, kVocabulary = 97;
 
@@ -112,6 +139,98 @@ TEST_F(Tap, LastIsTheLastToken) {
             (std::vector<uint64_t>{1, 6, 8}));
   EXPECT_EQ(last.tensor("layers.0.in_proj.2").shape,
             (std::vector<uint64_t>{1, 134}));
+}
+
+// A decay for each head; and the values as they are written, with their steps.
+TEST_F(Tap, DecaysOfHeadsAreThoseOfTheFormula) {
+  constexpr size_t kChannels = 8;
+  compile({"--tap", R"(layers\.1\.ssd:(dt|x|log_decay|value))"});
+  Finished done = eval({"--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  nlohmann::json shapes = nlohmann::json::parse(done.out)["values"];
+  EXPECT_EQ(shapes["layers.1.ssd:log_decay"], nlohmann::json::array({kHeads}));
+  EXPECT_EQ(shapes["layers.1.ssd:value"],
+            nlohmann::json::array({kHeads, kChannels}));
+  std::vector<double> rates = weight("backbone.layers.1.mixer.A_log"),
+                      biases = weight("backbone.layers.1.mixer.dt_bias");
+  SafetensorsFile file = SafetensorsFile::read(folder.at("taps"));
+  for (size_t i = 0; i < kSequences; ++i) {
+    auto tapped = [&](const char *name) {
+      return file
+          .tensor("layers.1.ssd:" + std::string(name) + "." + std::to_string(i))
+          .values();
+    };
+    std::vector<double> steps = tapped("dt"), decays = tapped("log_decay"),
+                        x = tapped("x"), values = tapped("value");
+    ASSERT_GT(steps.size(), 0u);
+    ASSERT_EQ(decays.size(), steps.size());
+    ASSERT_EQ(values.size(), steps.size() * kChannels);
+    ASSERT_EQ(x.size(), values.size());
+    for (size_t at = 0; at < steps.size(); ++at) {
+      size_t head = at % kHeads;
+      std::string where =
+          "sequence " + std::to_string(i) + ", number " + std::to_string(at);
+      expectDecay(decays[at], rates[head], steps[at], biases[head], where);
+      // Of rate -1 and a value before it.
+      for (size_t v = at * kChannels; v < (at + 1) * kChannels; ++v)
+        if (x[v] != 0)
+          expectDecay(-values[v] / x[v], 0, steps[at], biases[head], where);
+    }
+  }
+}
+
+// A decay for each key channel of a head.
+TEST_F(Tap, DecaysOfChannelsAreThoseOfTheFormula) {
+  constexpr size_t kKdaSequences = 3, kKdaHeads = 2, kKeys = 6;
+  model = "families/kda/plain";
+  compile({"--tap", R"(layers\.0\.mixer:(f|beta|log_decay|erase_scale))"});
+  Finished done = eval({});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::vector<double> rates = weight("model.layers.0.attn.A_log"),
+                      biases = weight("model.layers.0.attn.dt_bias");
+  SafetensorsFile file = SafetensorsFile::read(folder.at("taps"));
+  for (size_t i = 0; i < kKdaSequences; ++i) {
+    std::string number = "." + std::to_string(i);
+    const auto &tensor = file.tensor("layers.0.mixer:log_decay" + number);
+    ASSERT_EQ(tensor.shape.size(), 3u);
+    EXPECT_EQ(tensor.shape[1], kKdaHeads);
+    EXPECT_EQ(tensor.shape[2], kKeys);
+    std::vector<double> decays = tensor.values(),
+                        steps =
+                            file.tensor("layers.0.mixer:f" + number).values();
+    ASSERT_GT(steps.size(), 0u);
+    ASSERT_EQ(decays.size(), steps.size());
+    for (size_t at = 0; at < steps.size(); ++at)
+      expectDecay(decays[at], rates[at / kKeys % kKdaHeads], steps[at],
+                  biases[at % (kKdaHeads * kKeys)],
+                  "sequence " + std::to_string(i) + ", number " +
+                      std::to_string(at));
+    // What is read along a key is taken away by as much as is learnt: no rounding.
+    std::vector<double> learnt =
+        file.tensor("layers.0.mixer:beta" + number).values();
+    for (double &rate : learnt)
+      rate = -rate;
+    EXPECT_EQ(file.tensor("layers.0.mixer:erase_scale" + number).values(),
+              learnt);
+  }
+}
+
+// What no token changes is repeated for each: RetNet's decays, 1 - 2^(-5 - h).
+TEST_F(Tap, ConstantsAreRepeated) {
+  constexpr size_t kRetNetHeads = 3;
+  model = "families/retnet/plain";
+  compile({"--tap", R"(layers\.1\.mixer:log_decay)"});
+  Finished done = eval({});
+  ASSERT_EQ(done.status, 0) << done.err;
+  SafetensorsFile file = SafetensorsFile::read(folder.at("taps"));
+  const auto &tensor = file.tensor("layers.1.mixer:log_decay.1");
+  EXPECT_EQ(tensor.shape, (std::vector<uint64_t>{13, kRetNetHeads}));
+  std::vector<double> decays = tensor.values();
+  ASSERT_EQ(decays.size(), 13 * kRetNetHeads);
+  for (size_t at = 0; at < decays.size(); ++at) {
+    double exact = std::log1p(-std::exp2(-5.0 - double(at % kRetNetHeads)));
+    EXPECT_LE(std::abs(decays[at] - exact), kUnit * std::abs(exact)) << at;
+  }
 }
 
 // What has no inner values is refused with the way to have some.

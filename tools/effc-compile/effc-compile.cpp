@@ -174,9 +174,10 @@ void declareNumbers(CLI::App &app, Arguments &a) {
   app.add_option("--tap", a.taps,
                  "Give inner values and no logits, for effc eval --tap: all "
                  "whose whole name this extended regular expression matches, "
-                 "such as 'layers\\.0\\.mixer' and its operands "
-                 "'layers.*mixer:(q|k)'; what matches none is an error that "
-                 "lists names. Give it again for more")
+                 "such as 'layers\\.0\\.mixer', its operands "
+                 "'layers.*mixer:(q|k)' and what it makes of them "
+                 "'layers.*mixer:log_decay'; what matches none is an error "
+                 "that lists names. Give it again for more")
       ->type_name("REGEX")
       ->allow_extra_args(false);
   app.add_flag("--hidden", a.hidden,
