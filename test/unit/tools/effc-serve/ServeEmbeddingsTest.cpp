@@ -1,6 +1,7 @@
 // Embeddings of a toy whose rows are said to be hidden states: they follow from the
 // toy's reference.
 
+#include "test/e2e/Process.h"
 #include "test/unit/tools/effc-serve/ServedToy.h"
 
 #include <cmath>
@@ -85,6 +86,28 @@ TEST(ServeEmbeddings, AreMadeOfHiddenStates) {
             expected(text, /*lastAlone=*/false, 700));
   EXPECT_EQ(toy.get("/v1/models").json()["data"][0]["meta"]["hidden_width"],
             kToyVocabulary);
+}
+
+// Inner values are rows as well, but of many things. A server that takes the file
+// anyway is ended after ten seconds.
+TEST(ServeEmbeddings, AreNotMadeOfInnerValues) {
+  ToyOptions options = withHidden();
+  options.changeProgram = [](effc::artifact::ProgramT &program) {
+    program.hidden_width = kToyVocabulary;
+    program.taps.push_back(std::make_unique<effc::artifact::TapT>());
+    program.taps.back()->name = "layers.0.mixer";
+    program.taps.back()->shape = {kToyVocabulary};
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  Finished done = runProgram({"/usr/bin/timeout", "10", EFFC_PROGRAM, "serve",
+                              file.path(), "--port", "0", "-t", "1"});
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("'" + file.path() +
+                          "' was compiled with --tap: it gives inner values, "
+                          "which are no model's vectors (effc compile --hidden "
+                          "makes a file for /v1/embeddings)"),
+            std::string::npos)
+      << done.err;
 }
 
 TEST(ServeEmbeddings, AreRefusedByName) {

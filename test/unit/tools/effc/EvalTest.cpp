@@ -138,6 +138,38 @@ TEST_F(Eval, WritesHiddenStates) {
   }
 }
 
+// Of a toy whose rows are said to be inner values: whatever predicts refuses it, also
+// where it could talk.
+TEST_F(Eval, PredictsNothingFromInnerValues) {
+  ToyOptions options;
+  options.changeProgram = [](artifact::ProgramT &program) {
+    program.hidden_width = kToyVocabulary;
+    program.taps.push_back(std::make_unique<artifact::TapT>());
+    program.taps.back()->name = "layers.0.mixer";
+    program.taps.back()->shape = {kToyVocabulary};
+  };
+  options.changeTokenizer = [](artifact::TokenizerT &table) {
+    addChatTemplate(table, "default", "{{ messages[0].content }}");
+  };
+  write("toy.effc", makeToyArtifact(options));
+  std::ofstream(at("prompts.jsonl")) << "{\"prompt\": \"hello\"}\n";
+  const std::vector<std::string> kCommands[] = {
+      {"run", at("toy.effc"), "--tokens", "1,2", "-n", "1"},
+      {"chat", at("toy.effc"), "hello", "-n", "1"},
+      {"sample", at("toy.effc"), "--prompts", at("prompts.jsonl"), "-n", "1"},
+      {"eval", at("toy.effc"), "--tokens", at("tokens.json")},
+      {"bench", at("toy.effc")}};
+  for (std::vector<std::string> command : kCommands) {
+    command.insert(command.begin(), EFFC_PROGRAM);
+    Finished done = runProgram(command);
+    EXPECT_EQ(done.status, 1) << command[1];
+    EXPECT_NE(done.err.find("the file was compiled with --tap: it gives inner "
+                            "values, from which nothing is predicted"),
+              std::string::npos)
+        << command[1] << ": " << done.err;
+  }
+}
+
 TEST_F(Eval, ScoresAllTokensButTheFirst) {
   double sum = 0;
   uint64_t predicted = 0, tokens = 0;
