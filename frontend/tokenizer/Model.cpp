@@ -6,6 +6,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 using namespace effc;
 using namespace effc::frontend;
 using artifact::ModelKind;
@@ -202,6 +204,31 @@ private:
     return reader.finish();
   }
 
+  /// What PLaMo's own code does (Model.h).
+  llvm::Error readPlamo2() {
+    // It counts in ten-thousandths, rounded to even, and adds integers.
+    constexpr double kUnit = 1e4, kUnknown = -1e7, kNone = -2e7, kMost = 2e7;
+    into.model = ModelKind::BackwardUnigram;
+    if (llvm::Error error = vocabulary.readPieces(
+            reader.get("vocab"), into.scores, /*mayBeNone=*/true))
+      return error;
+    for (auto [id, score] : llvm::enumerate(into.scores)) {
+      double rounded = std::nearbyint(score * kUnit);
+      // Of a score like that its code takes the piece for the end of a list.
+      if (rounded == kUnknown || rounded >= kMost)
+        return refuse(file + ": piece " + llvm::Twine(id) +
+                      ": expects a score below 2000 and not -1000, but got " +
+                      std::to_string(score));
+      score = rounded > kNone ? rounded : NAN;
+    }
+    into.unknown_score = kUnknown;
+    into.byte_fallback = vocabulary.getByteFallback();
+    if (llvm::is_contained(into.byte_fallback, -1))
+      return refuse(file + ": expects tokens <0x00> to <0xFF>, for characters "
+                           "without one, but not all are there");
+    return reader.finish();
+  }
+
   llvm::Error readWordPiece() {
     into.model = ModelKind::WordPiece;
     if (llvm::Error error = vocabulary.readTokens(reader.get("vocab")))
@@ -233,6 +260,7 @@ private:
 llvm::ArrayRef<ModelReader::Handled> ModelReader::getHandled() {
   static const Handled kHandled[] = {
       {"BPE", &ModelReader::readBpe},
+      {"Plamo2", &ModelReader::readPlamo2},
       {"Unigram", &ModelReader::readUnigram},
       {"WordLevel", &ModelReader::readWordLevel},
       {"WordPiece", &ModelReader::readWordPiece}};

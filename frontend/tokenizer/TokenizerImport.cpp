@@ -42,6 +42,20 @@ static void useBytes(const Vocabulary &vocabulary, artifact::TokenizerT &into) {
   into.decoders[0]->kind = artifact::DecoderKind::Bytes;
 }
 
+/// PLaMo's code joins the bytes of all tokens, and reads the text from them: a byte's
+/// token is that byte, and no text that is a piece.
+static void spellBytes(artifact::TokenizerT &into) {
+  if (into.model != artifact::ModelKind::BackwardUnigram)
+    return;
+  for (auto [byte, id] : llvm::enumerate(into.byte_fallback)) {
+    into.tokens[id]->data = {uint8_t(byte)};
+    into.outside.push_back(id);
+  }
+  into.decoders.resize(1);
+  into.decoders[0] = std::make_unique<artifact::DecoderStepT>();
+  into.decoders[0]->kind = artifact::DecoderKind::Bytes;
+}
+
 /// Whether a text of one word gets a space in front.
 static bool putsSpaceInFront(const artifact::TokenizerT &tokenizer) {
   using artifact::PieceKind;
@@ -149,6 +163,7 @@ static llvm::Error read(ConfigReader &reader, llvm::StringRef file,
     return error;
   useBytes(vocabulary, into);
   vocabulary.write(into.model == artifact::ModelKind::ByteBpe, into);
+  spellBytes(into);
   return llvm::Error::success();
 }
 

@@ -57,7 +57,8 @@ llvm::Error Vocabulary::readTokens(const JsonValue *value) {
 }
 
 llvm::Error Vocabulary::readPieces(const JsonValue *value,
-                                   std::vector<double> &scores) {
+                                   std::vector<double> &scores,
+                                   bool mayBeNone) {
   const JsonArray *pieces = value ? value->getArray() : nullptr;
   if (!pieces || pieces->empty())
     return refuse(file +
@@ -67,14 +68,15 @@ llvm::Error Vocabulary::readPieces(const JsonValue *value,
   tokensOfFile += int64_t(pieces->size());
   for (size_t id = 0; id < pieces->size(); ++id) {
     const JsonArray *pair = (*pieces)[id].getArray();
+    bool isNone = mayBeNone && pair && pair->size() == 2 && (*pair)[1].isNull();
     bool isPair = pair && pair->size() == 2 && (*pair)[0].getString() &&
-                  (*pair)[1].getNumber();
+                  (isNone || (*pair)[1].getNumber());
     if (!isPair)
       return refuse(file + ": piece " + llvm::Twine(id) +
                     ": expects a token and its score, but got " +
                     (*pieces)[id].describe());
-    double score = *(*pair)[1].getNumber();
-    if (!std::isfinite(score))
+    double score = isNone ? NAN : *(*pair)[1].getNumber();
+    if (!isNone && !std::isfinite(score))
       return refuse(file + ": piece " + llvm::Twine(id) + " " +
                     quote(*(*pair)[0].getString()) +
                     ": expects a finite score, but got " +

@@ -26,8 +26,10 @@ public:
 
   /// Reads {token: id, ...}.
   llvm::Error readTokens(const JsonValue *value);
-  /// Reads [[token, score], ...], whose places are the ids. Scores are finite.
-  llvm::Error readPieces(const JsonValue *value, std::vector<double> &scores);
+  /// Reads [[token, score], ...], whose places are the ids. Scores are finite, or
+  /// null where `mayBeNone`: NaN.
+  llvm::Error readPieces(const JsonValue *value, std::vector<double> &scores,
+                         bool mayBeNone = false);
   /// The ids past the language model's vocabulary, in ascending order.
   std::vector<int32_t> listPast() const;
   /// Reads 'added_tokens'; after the model's.

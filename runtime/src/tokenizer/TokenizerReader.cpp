@@ -10,6 +10,7 @@
 #include "runtime/src/tokenizer/Tokenizer.h"
 #include "runtime/src/tokenizer/Utf8.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -232,9 +233,16 @@ private:
     return {};
   }
 
-  /// Models but ByteBpe work on characters.
+  /// Models but ByteBpe work on characters. Where a token may be any bytes, those of
+  /// BackwardUnigram that are no pieces may.
   Check checkTexts() {
+    bool mayBeBytes = root.model() == artifact::ModelKind::BackwardUnigram &&
+                      made->decoder.takesBytes();
     for (uint32_t id = 0; id < root.tokens()->size(); ++id) {
+      bool isPiece = root.scores() && id < root.scores()->size() &&
+                     !std::isnan(root.scores()->Get(id));
+      if (mayBeBytes && !isPiece)
+        continue;
       std::string_view text = made->vocabulary.textOf(id);
       if (makeValidUtf8(text) != text)
         return badData("token ", id, " is not UTF-8");
@@ -340,6 +348,18 @@ private:
         return error;
       made->model = createUnigram(made->vocabulary, std::move(scores), fallback,
                                   root.unknown());
+      return {};
+    }
+    case ModelKind::BackwardUnigram: {
+      std::vector<double> scores;
+      if (Check error = readScores(scores))
+        return error;
+      if (!std::isfinite(root.unknown_score()))
+        return badData("the score of unknown characters is not finite");
+      if (!fallback || std::count(bytes.begin(), bytes.end(), -1) > 0)
+        return badData("not every byte has a token to fall back to");
+      made->model = createBackwardUnigram(made->vocabulary, std::move(scores),
+                                          bytes, root.unknown_score());
       return {};
     }
     case ModelKind::WordPiece:

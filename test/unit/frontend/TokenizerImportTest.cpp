@@ -215,6 +215,9 @@ TEST_F(TokenizerImportTest, OtherModels) {
   EXPECT_EQ(unigram(R"(["a"])"),
             refusal("piece 0: expects a token and its score, but got an array "
                     "of 1"));
+  EXPECT_EQ(unigram(R"(["a",null])"),
+            refusal("piece 0: expects a token and its score, but got an array "
+                    "of 2"));
   EXPECT_EQ(unigram(""), refusal("model: expects 'vocab' to be an array of "
                                  "at least one piece, but got an array of 0"));
   EXPECT_EQ(
@@ -231,7 +234,7 @@ TEST_F(TokenizerImportTest, OtherModels) {
               "vocabulary"));
   EXPECT_EQ(importingModel(R"({"type":"Speller"})"),
             refusal("model 'Speller' is not supported; supported: BPE, "
-                    "Unigram, WordLevel, WordPiece"));
+                    "Plamo2, Unigram, WordLevel, WordPiece"));
   EXPECT_EQ(importingModel(R"({"type":1})"),
             refusal("model: expects 'type' to be a string, but got 1"));
   EXPECT_EQ(importingModel(R"({"vocab":{"a":0},"merges":[]})"), "success");

@@ -332,6 +332,16 @@ TEST(EncodingBombs, LongTokensOfUnigram) {
   EXPECT_EQ(encoding(table, std::string(5000, 'a')), "");
 }
 
+TEST(EncodingBombs, LongTokensOfBackwardUnigram) {
+  Table table = ofTexts(artifact::ModelKind::BackwardUnigram,
+                        {"a", std::string(100000, 'a') + "b"});
+  table.scores.assign(2, -1.0);
+  table.byte_fallback.assign(256, 0);
+  EXPECT_EQ(encoding(table, std::string(120000, 'a')).substr(0, 25),
+            "the model takes more than");
+  EXPECT_EQ(encoding(table, std::string(5000, 'a')), "");
+}
+
 TEST(EncodingBombs, LongTokensOfWordPiece) {
   Table table = ofTexts(artifact::ModelKind::WordPiece,
                         {"a", std::string(20000, 'a') + "b"});

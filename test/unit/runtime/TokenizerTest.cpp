@@ -6,6 +6,7 @@
 #include "test/unit/runtime/toy/ToyArtifact.h"
 
 #include <chrono>
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace effc;
@@ -247,6 +248,40 @@ TEST(Tokenizer, TakesAMegabyteThroughUnigram) {
     expectQuick(*tokenizer, text);
 }
 
+/// The toy's bytes, of which no text is made but as a last resort, and three tokens.
+static void searchBackwards(artifact::TokenizerT &table) {
+  table.model = artifact::ModelKind::BackwardUnigram;
+  table.byte_fallback = table.byte_symbols;
+  table.byte_symbols.clear();
+  table.merges.clear();
+  table.pieces.clear();
+  table.added_tokens.clear();
+  table.scores.assign(table.tokens.size(), NAN);
+  table.unknown_score = -100;
+  struct {
+    int32_t id;
+    std::string text;
+    double score;
+  } pieces[] = {{256, "h", -1}, {257, "hh", -1}, {258, "hhi", -2}};
+  for (const auto &[id, text, score] : pieces) {
+    table.tokens[id]->data.assign(text.begin(), text.end());
+    table.scores[id] = score;
+  }
+}
+
+TEST(Tokenizer, SearchesFromTheEnd) {
+  auto tokenizer = toy(searchBackwards);
+  // hh h and h hh are -2 both.
+  EXPECT_EQ(encode(*tokenizer, "hhh"), (Tokens{257, 256}));
+  EXPECT_EQ(encode(*tokenizer, "hhhhi"), (Tokens{257, 258}));
+  EXPECT_EQ(encode(*tokenizer, "ihhi\xC3\xA9"), (Tokens{'i', 258, 0xC3, 0xA9}));
+  EXPECT_EQ(encode(*tokenizer, ""), Tokens{});
+  EXPECT_EQ(decode(*tokenizer, {257, 0xC3, 0xA9, 0xFF, 258}),
+            "hh\xC3\xA9\xEF\xBF\xBDhhi");
+  for (const std::string &text : megabytes())
+    expectQuick(*tokenizer, text);
+}
+
 TEST(Tokenizer, RefusesALongTextBeforeItReadsIt) {
   // Only the size is looked at: there is no such text.
   Result<Tokens> tokens =
@@ -334,6 +369,31 @@ TEST(Tokenizer, RefusesTablesThatContradictThemselves) {
               t.pieces[0]->split->behavior = artifact::SplitBehavior(5);
             }),
             "a split step is of unknown behaviour 5");
+}
+
+TEST(Tokenizer, RefusesSearchesFromTheEndWithoutBytesOrScores) {
+  auto refusalOf = [](auto change) {
+    return refusal([&](artifact::TokenizerT &table) {
+      searchBackwards(table);
+      change(table);
+    });
+  };
+  using Table = artifact::TokenizerT;
+  EXPECT_EQ(refusalOf([](Table &t) { t.byte_fallback[7] = -1; }),
+            "not every byte has a token to fall back to");
+  EXPECT_EQ(refusalOf([](Table &t) { t.byte_fallback.clear(); }),
+            "not every byte has a token to fall back to");
+  EXPECT_EQ(refusalOf([](Table &t) { t.unknown_score = NAN; }),
+            "the score of unknown characters is not finite");
+  EXPECT_EQ(refusalOf([](Table &t) { t.scores[257] = INFINITY; }),
+            "a score is infinite");
+  // What is a piece is text; so is each token where the decoder takes texts.
+  EXPECT_EQ(refusalOf([](Table &t) { t.scores[0x80] = -1; }),
+            "token 128 is not UTF-8");
+  EXPECT_EQ(refusalOf([](Table &t) {
+              t.decoders[0]->kind = artifact::DecoderKind::Fuse;
+            }),
+            "token 128 is not UTF-8");
 }
 
 TEST(Tokenizer, RefusesWhatIsNoFlatbuffer) {

@@ -17,7 +17,9 @@ namespace effc::rt {
 /// The way through a piece that Unigram searches, per position.
 struct BestPath {
   double score;
-  uint32_t begin; // of the token that ends here; kNone: none does
+  /// The other end of the token that ends here, or, searched from the end, of the one
+  /// that begins here; kNone: none does.
+  uint32_t other;
   int32_t token;
   static constexpr uint32_t kNone = UINT32_MAX;
 };
@@ -75,6 +77,14 @@ std::unique_ptr<TokenModel> createUnigram(const Vocabulary &vocabulary,
                                           std::vector<double> scores,
                                           const ByteTokens *fallback,
                                           int32_t unknown);
+
+/// The same of a piece that is searched from its end: of ways of equal sums the one
+/// whose first token is longer counts, then its second one. Any character may be the
+/// tokens of its bytes, all of which there are, for `unknownScore`.
+std::unique_ptr<TokenModel> createBackwardUnigram(const Vocabulary &vocabulary,
+                                                  std::vector<double> scores,
+                                                  const ByteTokens &bytes,
+                                                  double unknownScore);
 
 /// The longest token first; a piece that leaves a rest, or of more than
 /// `longest` characters, is unknown.

@@ -13,12 +13,23 @@ using namespace effc::rt;
 
 namespace {
 
+/// Of two with one text the last counts.
+TokenTrie listPieces(const Vocabulary &vocabulary,
+                     const std::vector<double> &scores) {
+  std::vector<TokenTrie::Text> tokens;
+  for (size_t id = 0; id < scores.size(); ++id)
+    if (std::string_view text = vocabulary.textOf(id);
+        !std::isnan(scores[id]) && !text.empty())
+      tokens.emplace_back(text, static_cast<int32_t>(id));
+  return TokenTrie(std::move(tokens));
+}
+
 class Unigram : public TokenModel {
 public:
   Unigram(const Vocabulary &vocabulary, std::vector<double> given,
           const ByteTokens *fallback, int32_t unknown)
       : vocabulary(vocabulary), scores(std::move(given)), unknown(unknown),
-        trie(listTokens(vocabulary, scores)) {
+        trie(listPieces(vocabulary, scores)) {
     if (fallback)
       bytes = *fallback;
     else
@@ -38,11 +49,11 @@ public:
     std::vector<int32_t> &backwards = workspace.symbols;
     backwards.clear();
     for (size_t end = piece.size(); end > 0;) {
-      size_t begin = paths[end].begin;
+      size_t begin = paths[end].other;
       int32_t token = paths[end].token;
       // Unknown characters in a row are one.
       while (token == unknown && begin > 0 && paths[begin].token == unknown)
-        begin = paths[begin].begin;
+        begin = paths[begin].other;
       if (token == unknown)
         listUnknown(piece.substr(begin, end - begin), backwards);
       else
@@ -54,19 +65,8 @@ public:
   }
 
 private:
-  /// Of two with one text the last counts.
-  static TokenTrie listTokens(const Vocabulary &vocabulary,
-                              const std::vector<double> &scores) {
-    std::vector<TokenTrie::Text> tokens;
-    for (size_t id = 0; id < scores.size(); ++id)
-      if (std::string_view text = vocabulary.textOf(id);
-          !std::isnan(scores[id]) && !text.empty())
-        tokens.emplace_back(text, static_cast<int32_t>(id));
-    return TokenTrie(std::move(tokens));
-  }
-
   static void offer(BestPath &path, double score, size_t begin, int32_t token) {
-    if (path.begin == BestPath::kNone || score > path.score)
+    if (path.other == BestPath::kNone || score > path.score)
       path = {score, static_cast<uint32_t>(begin), token};
   }
 
@@ -128,6 +128,66 @@ private:
   double unknownScore;
 };
 
+/// As PLaMo's own code. Its scores are whole numbers, which are added exactly.
+class BackwardUnigram : public TokenModel {
+public:
+  BackwardUnigram(const Vocabulary &vocabulary, std::vector<double> given,
+                  const ByteTokens &bytes, double unknownScore)
+      : scores(std::move(given)), trie(listPieces(vocabulary, scores)),
+        bytes(bytes), unknownScore(unknownScore) {}
+
+  Check encode(std::string_view piece, ModelWorkspace &workspace,
+               Budget &budget, std::vector<int32_t> &tokens) const override {
+    std::vector<BestPath> &paths = workspace.paths;
+    paths.assign(piece.size() + 1, {0, BestPath::kNone, -1});
+    for (size_t end = piece.size(); end > 0;) {
+      size_t begin = unicode::lastStart(piece.substr(0, end));
+      if (!budget.spend(search(piece, begin, end, paths)))
+        return budget.error();
+      end = begin;
+    }
+    for (size_t at = 0; at < piece.size(); at = paths[at].other) {
+      if (paths[at].token >= 0) {
+        tokens.push_back(paths[at].token);
+        continue;
+      }
+      for (char c : piece.substr(at, paths[at].other - at))
+        tokens.push_back(bytes[static_cast<uint8_t>(c)]);
+    }
+    return {};
+  }
+
+private:
+  /// The best way from `begin` on, whose character ends at `end`; those from later
+  /// characters are found. Gives how many steps it took.
+  size_t search(std::string_view piece, size_t begin, size_t end,
+                std::vector<BestPath> &paths) const {
+    BestPath best{unknownScore + paths[end].score, static_cast<uint32_t>(end),
+                  -1};
+    uint32_t node = TokenTrie::kRoot;
+    size_t at = begin;
+    for (; at < piece.size(); ++at) {
+      node = trie.child(node, static_cast<uint8_t>(piece[at]));
+      if (node == TokenTrie::kNone)
+        break;
+      int32_t token = trie.tokenAt(node);
+      if (token < 0)
+        continue;
+      // The longer tokens come later.
+      double score = scores[token] + paths[at + 1].score;
+      if (score >= best.score)
+        best = {score, static_cast<uint32_t>(at + 1), token};
+    }
+    paths[begin] = best;
+    return at + 1 - begin;
+  }
+
+  std::vector<double> scores;
+  TokenTrie trie;
+  ByteTokens bytes;
+  double unknownScore;
+};
+
 } // namespace
 
 std::unique_ptr<TokenModel>
@@ -136,4 +196,12 @@ effc::rt::createUnigram(const Vocabulary &vocabulary,
                         int32_t unknown) {
   return std::make_unique<Unigram>(vocabulary, std::move(scores), fallback,
                                    unknown);
+}
+
+std::unique_ptr<TokenModel>
+effc::rt::createBackwardUnigram(const Vocabulary &vocabulary,
+                                std::vector<double> scores,
+                                const ByteTokens &bytes, double unknownScore) {
+  return std::make_unique<BackwardUnigram>(vocabulary, std::move(scores), bytes,
+                                           unknownScore);
 }
