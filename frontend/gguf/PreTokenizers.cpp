@@ -132,6 +132,7 @@ static constexpr GgufPreTokenizer kRows[] = {
     {"bailingmoe2", kBailing},
     {"seed-coder", kSeedCoder},
     {"kimi-k2", kKimi, false, false, true},
+    {"sarvam-moe", {}, false, false, false, true},
 };
 
 llvm::ArrayRef<GgufPreTokenizer> effc::frontend::listGgufPreTokenizers() {

@@ -22,6 +22,8 @@ struct GgufPreTokenizer {
   /// Where the file has no merges, any two tokens that make a token are merged, those
   /// first that make the one of the lowest id, as tiktoken does.
   bool mergesByRank = false;
+  /// The vocabulary is none of bytes: its tokens are characters, U+2581 for a space.
+  bool mergesCharacters = false;
 };
 
 llvm::ArrayRef<GgufPreTokenizer> listGgufPreTokenizers();

@@ -3,17 +3,13 @@
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/gguf/EndTokens.h"
 #include "frontend/gguf/EscapedBytes.h"
-#include "frontend/gguf/PreTokenizers.h"
+#include "frontend/gguf/TokenizerDescriber.h"
 #include "frontend/gguf/WordPiece.h"
-#include "frontend/tokenizer/SentencePiece.h"
-#include "frontend/tokenizer/SentencePieceModel.h"
 #include "frontend/tokenizer/TextEnds.h"
 #include "frontend/tokenizer/VocabularyFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/Support/JSON.h"
 
 using namespace effc::frontend;
 using llvm::StringLiteral;
@@ -21,17 +17,9 @@ using llvm::StringRef;
 using llvm::Twine;
 namespace json = llvm::json;
 
-namespace {
-
-/// With the numbers of `tokenizer.ggml.token_type`, which are SentencePiece's.
-using TokenType = PieceType;
-
-/// U+2581, which stands for a space in a token of SentencePiece.
-constexpr StringLiteral kSpace = "\xE2\x96\x81";
-
 /// What of a file says nothing of ids, or is read elsewhere. `--tokenizer` is the way
 /// on where another key does.
-constexpr StringRef kIgnored[] = {
+static constexpr StringRef kIgnored[] = {
     "tokenizer.ggml.pre", // asked for where it counts
     "tokenizer.ggml.scores",
     "tokenizer.ggml.merges",
@@ -48,67 +36,17 @@ constexpr StringRef kIgnored[] = {
     "tokenizer.ggml.suffix_token_id",
     "tokenizer.ggml.middle_token_id"};
 
-class Describer {
-public:
-  Describer(GgufMetadata &keys, std::vector<std::string> &remarks)
-      : keys(keys), remarks(remarks) {}
-
-  llvm::Expected<std::optional<GgufTokenizer>> describe();
-
-private:
-  struct Kind {
-    StringLiteral name;
-    llvm::Expected<std::string> (Describer::*describe)();
-    /// Ids where the file gives none; -1: none.
-    int64_t bos, eos, unknown;
-    bool addsBos, addsEos;
-    bool hasPhantomSpaces = false; ///< of WordPiece.h
-  };
-  static llvm::ArrayRef<Kind> getKinds();
-
-  void readTokens(const Kind &kind);
-  void indexTokens();
-  void readNamed(const Kind &kind);
-  void readEnds();
-  void readChatTemplates();
-  void refuseUnread();
-
-  llvm::Expected<std::string> describeByteLevel();
-  /// What stands for the unknown; where there is none, a problem of the keys.
-  std::optional<std::string> requireUnknown();
-  llvm::Expected<std::string> describeSentencePieces();
-  llvm::Expected<std::string> describeUnigram();
-  llvm::Expected<std::string> describeLongestMatch();
-  llvm::Expected<std::string> describeWordPieces();
-
-  std::vector<double> readScores();
-  json::Array describeAdded() const;
-  llvm::Expected<json::Value> describeAround();
-  json::Array mergesByScore(llvm::ArrayRef<double> scores) const;
-
-  const std::string &text(int64_t id) const { return (*tokens)[size_t(id)]; }
-  std::string describeToken(size_t id) const {
-    return "token " + std::to_string(id) + " " + quote((*tokens)[id]);
-  }
-
-  GgufMetadata &keys;
-  std::vector<std::string> &remarks;
-  const std::vector<std::string> *tokens = nullptr;
-  std::vector<std::string> ownTokens; ///< where the file's are others
-  std::vector<TokenType> types;
-  llvm::StringMap<int64_t> idOf;
-  GgufTokenizer result;
-};
-
-} // namespace
-
-llvm::ArrayRef<Describer::Kind> Describer::getKinds() {
+llvm::ArrayRef<GgufTokenizerDescriber::Kind>
+GgufTokenizerDescriber::getKinds() {
+  using Self = GgufTokenizerDescriber;
   static constexpr Kind kKinds[] = {
-      {"gpt2", &Describer::describeByteLevel, -1, -1, -1, false, false},
-      {"llama", &Describer::describeSentencePieces, 1, 2, 0, true, false},
-      {"t5", &Describer::describeUnigram, -1, 1, 2, false, true},
-      {"rwkv", &Describer::describeLongestMatch, -1, -1, -1, false, false},
-      {"bert", &Describer::describeWordPieces, 101, -1, 100, true, false, true},
+      {"gpt2", &Self::describeByteLevel, -1, -1, -1, false, false},
+      {"llama", &Self::describeSentencePieces, 1, 2, 0, true, false},
+      {"t5", &Self::describeUnigram, -1, 1, 2, false, true},
+      {"rwkv", &Self::describeLongestMatch, -1, -1, -1, false, false},
+      {"bert", &Self::describeWordPieces, 101, -1, 100, true, false, true},
+      {"gemma4", &Self::describeGemma4, -1, -1, -1, true, false},
+      {"plamo2", &Self::describePlamo2, 1, 2, 0, true, false},
   };
   return kKinds;
 }
@@ -117,7 +55,11 @@ llvm::ArrayRef<Describer::Kind> Describer::getKinds() {
 // What all kinds have
 //===----------------------------------------------------------------------===//
 
-void Describer::indexTokens() {
+std::string GgufTokenizerDescriber::describeToken(size_t id) const {
+  return "token " + std::to_string(id) + " " + quote((*tokens)[id]);
+}
+
+void GgufTokenizerDescriber::indexTokens() {
   for (const auto &[id, token] : llvm::enumerate(*tokens)) {
     auto [known, isNew] = idOf.try_emplace(token, int64_t(id));
     if (!isNew)
@@ -126,7 +68,7 @@ void Describer::indexTokens() {
   }
 }
 
-void Describer::readTokens(const Kind &kind) {
+void GgufTokenizerDescriber::readTokens(const Kind &kind) {
   constexpr StringLiteral kTokens = "tokenizer.ggml.tokens",
                           kTypes = "tokenizer.ggml.token_type";
   tokens = keys.getStrings(kTokens);
@@ -161,7 +103,7 @@ void Describer::readTokens(const Kind &kind) {
   indexTokens();
 }
 
-void Describer::readNamed(const Kind &kind) {
+void GgufTokenizerDescriber::readNamed(const Kind &kind) {
   auto most = int64_t(tokens->size()) - 1;
   struct Named {
     StringLiteral key, name;
@@ -187,7 +129,7 @@ void Describer::readNamed(const Kind &kind) {
       keys.getBoolean("tokenizer.ggml.add_eos_token").value_or(kind.addsEos);
 }
 
-void Describer::readEnds() {
+void GgufTokenizerDescriber::readEnds() {
   result.ends = findEndTokens([&](StringRef name) -> std::optional<int32_t> {
     auto known = idOf.find(name);
     if (known == idOf.end() ||
@@ -198,7 +140,7 @@ void Describer::readEnds() {
 }
 
 /// `tokenizer.chat_template`, and `tokenizer.chat_template.NAME` of further ones.
-void Describer::readChatTemplates() {
+void GgufTokenizerDescriber::readChatTemplates() {
   constexpr StringLiteral kKey = "tokenizer.chat_template";
   keys.ignore(StringRef("tokenizer.chat_templates")); // the names
   for (StringRef key : keys.getUnread(kKey)) {
@@ -212,7 +154,7 @@ void Describer::readChatTemplates() {
 }
 
 /// What a key that nobody knows says of ids is not known either.
-void Describer::refuseUnread() {
+void GgufTokenizerDescriber::refuseUnread() {
   keys.ignore(kIgnored);
   for (StringRef key : keys.getUnread("tokenizer.")) {
     if (key == "tokenizer.ggml.suppress_tokens")
@@ -228,7 +170,7 @@ void Describer::refuseUnread() {
   }
 }
 
-json::Array Describer::describeAdded() const {
+json::Array GgufTokenizerDescriber::describeAdded() const {
   json::Array added;
   for (auto [id, type] : llvm::enumerate(types)) {
     bool isUsers = type == TokenType::UserDefined;
@@ -244,7 +186,7 @@ json::Array Describer::describeAdded() const {
   return added;
 }
 
-llvm::Expected<json::Value> Describer::describeAround() {
+llvm::Expected<json::Value> GgufTokenizerDescriber::describeAround() {
   return describeTextEnds(result.settings, keys.getFile(),
                           [&](StringRef name) -> std::optional<int64_t> {
                             auto known = idOf.find(name);
@@ -254,148 +196,20 @@ llvm::Expected<json::Value> Describer::describeAround() {
                           });
 }
 
-static std::string write(json::Object file) {
+json::Object GgufTokenizerDescriber::describeVocabulary() const {
+  json::Object vocabulary;
+  for (const auto &[id, token] : llvm::enumerate(*tokens))
+    vocabulary[token] = int64_t(id);
+  return vocabulary;
+}
+
+std::string GgufTokenizerDescriber::writeJson(json::Object file) {
   std::string text;
   llvm::raw_string_ostream(text) << json::Value(std::move(file));
   return text;
 }
 
-static json::Object byteLevel() {
-  return json::Object{{"type", "ByteLevel"},
-                      {"add_prefix_space", false},
-                      {"trim_offsets", true},
-                      {"use_regex", false}};
-}
-
-//===----------------------------------------------------------------------===//
-// gpt2
-//===----------------------------------------------------------------------===//
-
-llvm::Expected<std::string> Describer::describeByteLevel() {
-  constexpr StringLiteral kPre = "tokenizer.ggml.pre",
-                          kMerges = "tokenizer.ggml.merges";
-  const std::string *name = keys.getString(kPre);
-  const GgufPreTokenizer *pre = name ? findGgufPreTokenizer(*name) : nullptr;
-  if (!pre && !keys.hasProblem())
-    keys.report(
-        (name ? kPre + " " + quote(*name) + " is not supported; supported: " +
-                    llvm::join(llvm::map_range(
-                                   listGgufPreTokenizers(),
-                                   [](const auto &row) { return row.name; }),
-                               ", ")
-              : "lacks key " + quote(kPre)) +
-        ": how texts are cut is not known; give the tokenizer beside it with "
-        "--tokenizer DIR, or none with --no-tokenizer");
-  const std::vector<std::string> *lines = keys.getStrings(kMerges);
-  if (!lines && !keys.hasProblem() && !pre->mergesByRank)
-    keys.report("lacks key " + quote(kMerges));
-  if (llvm::Error error = keys.getProblem())
-    return error;
-  if (pre->addsBos && !keys.has("tokenizer.ggml.add_bos_token"))
-    result.settings.addBosToken = true;
-
-  json::Array merges;
-  if (!lines) {
-    std::vector<double> ranks(tokens->size());
-    for (auto [id, rank] : llvm::enumerate(ranks))
-      rank = -double(id);
-    merges = mergesByScore(ranks);
-  }
-  const std::vector<std::string> none;
-  for (const auto &[index, line] : llvm::enumerate(lines ? *lines : none)) {
-    size_t space = line.find(' ', 1); // the first byte may be one
-    if (space == std::string::npos || space + 1 == line.size() ||
-        !json::isUTF8(line))
-      return refuse(keys.getFile() + ": expects element " + Twine(index) +
-                    " of " + quote(kMerges) +
-                    " to be two tokens with a space between, but got " +
-                    quote(line));
-    merges.push_back(
-        json::Array{line.substr(0, space), line.substr(space + 1)});
-  }
-  json::Object vocabulary;
-  for (const auto &[id, token] : llvm::enumerate(*tokens))
-    vocabulary[token] = int64_t(id);
-  json::Array steps;
-  for (StringRef split : pre->splits)
-    steps.push_back(json::Object{{"type", "Split"},
-                                 {"behavior", "Isolated"},
-                                 {"invert", false},
-                                 {"pattern", json::Object{{"Regex", split}}}});
-  steps.push_back(byteLevel());
-  auto around = describeAround();
-  if (!around)
-    return around.takeError();
-  return write(json::Object{
-      {"version", "1.0"},
-      {"added_tokens", describeAdded()},
-      {"normalizer", nullptr},
-      {"pre_tokenizer",
-       json::Object{{"type", "Sequence"}, {"pretokenizers", std::move(steps)}}},
-      {"post_processor", std::move(*around)},
-      {"decoder", byteLevel()},
-      {"model",
-       json::Object{{"type", "BPE"},
-                    {"vocab", std::move(vocabulary)},
-                    {"merges", std::move(merges)},
-                    {"ignore_merges", pre->ignoresMerges || !lines}}}});
-}
-
-//===----------------------------------------------------------------------===//
-// llama, t5
-//===----------------------------------------------------------------------===//
-
-std::vector<double> Describer::readScores() {
-  constexpr StringLiteral kScores = "tokenizer.ggml.scores";
-  const GgufValue *value = keys.find(kScores);
-  if (!value) {
-    keys.report("lacks key " + quote(kScores));
-    return {};
-  }
-  if (value->isInteger()) {
-    auto scores =
-        keys.getIntegers(kScores, INT32_MIN, INT32_MAX, tokens->size());
-    return scores ? std::vector<double>(scores->begin(), scores->end())
-                  : std::vector<double>();
-  }
-  return keys.getNumbers(kScores, tokens->size())
-      .value_or(std::vector<double>());
-}
-
-/// The pairs of tokens that make a token, the best score of the sum first; of equal
-/// ones that of the lower id, and the shorter left part.
-json::Array Describer::mergesByScore(llvm::ArrayRef<double> scores) const {
-  std::vector<size_t> order;
-  for (auto [id, type] : llvm::enumerate(types))
-    if (type == TokenType::Normal)
-      order.push_back(id);
-  llvm::sort(order, [&](size_t a, size_t b) {
-    return std::pair(-scores[a], a) < std::pair(-scores[b], b);
-  });
-  auto takesPart = [&](StringRef part) {
-    auto known = idOf.find(part);
-    return known != idOf.end() &&
-           types[size_t(known->second)] == TokenType::Normal;
-  };
-  json::Array merges;
-  for (size_t id : order) {
-    StringRef token = (*tokens)[id];
-    for (size_t cut = 1; cut < token.size(); ++cut)
-      if ((uint8_t(token[cut]) & 0xC0) != 0x80 && // between characters
-          takesPart(token.take_front(cut)) && takesPart(token.drop_front(cut)))
-        merges.push_back(
-            json::Array{token.take_front(cut), token.drop_front(cut)});
-  }
-  return merges;
-}
-
-static json::Object replace(StringRef from, StringRef to) {
-  return json::Object{{"type", "Replace"},
-                      {"pattern", json::Object{{"String", from}}},
-                      {"content", to}};
-}
-
-std::optional<std::string> Describer::requireUnknown() {
+std::optional<std::string> GgufTokenizerDescriber::requireUnknown() {
   std::optional<std::string> unknown = result.settings.find("unk_token");
   if (!unknown)
     keys.report("names no token for what is unknown "
@@ -403,94 +217,11 @@ std::optional<std::string> Describer::requireUnknown() {
   return unknown;
 }
 
-llvm::Expected<std::string> Describer::describeSentencePieces() {
-  std::vector<double> scores = readScores();
-  bool putsSpace =
-      keys.getBoolean("tokenizer.ggml.add_space_prefix").value_or(true);
-  // Every way to cut every token is looked up; as SentencePiece.cpp has it.
-  constexpr uint64_t kMostWork = uint64_t(1) << 32;
-  uint64_t work = 0;
-  for (const std::string &token : *tokens)
-    work += token.size() * token.size();
-  if (work > kMostWork)
-    keys.report("expects tokens whose squared sizes sum to at most " +
-                Twine(kMostWork) + ", but got " + Twine(work));
-  std::optional<std::string> unknown = requireUnknown();
-  if (llvm::Error error = keys.getProblem())
-    return error;
-  json::Array normalizers,
-      decoders{replace(kSpace, " "), json::Object{{"type", "ByteFallback"}},
-               json::Object{{"type", "Fuse"}}};
-  if (putsSpace) {
-    normalizers.push_back(
-        json::Object{{"type", "Prepend"}, {"prepend", kSpace}});
-    decoders.push_back(json::Object{
-        {"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
-  }
-  normalizers.push_back(replace(" ", kSpace));
-  json::Object vocabulary;
-  for (const auto &[id, token] : llvm::enumerate(*tokens))
-    vocabulary[token] = int64_t(id);
-  auto around = describeAround();
-  if (!around)
-    return around.takeError();
-  return write(json::Object{
-      {"version", "1.0"},
-      {"added_tokens", describeAdded()},
-      {"normalizer", json::Object{{"type", "Sequence"},
-                                  {"normalizers", std::move(normalizers)}}},
-      {"pre_tokenizer", nullptr},
-      {"post_processor", std::move(*around)},
-      {"decoder",
-       json::Object{{"type", "Sequence"}, {"decoders", std::move(decoders)}}},
-      {"model", json::Object{{"type", "BPE"},
-                             {"vocab", std::move(vocabulary)},
-                             {"merges", mergesByScore(scores)},
-                             {"unk_token", *unknown},
-                             {"fuse_unk", true},
-                             {"byte_fallback", true},
-                             {"ignore_merges", false}}}});
-}
-
-llvm::Expected<std::string> Describer::describeUnigram() {
-  std::vector<double> scores = readScores();
-  SentencePieceModel model;
-  model.kind = SentencePieceKind::Unigram;
-  model.addDummyPrefix =
-      keys.getBoolean("tokenizer.ggml.add_space_prefix").value_or(true);
-  model.removeExtraSpaces =
-      keys.getBoolean("tokenizer.ggml.remove_extra_whitespaces").value_or(true);
-  constexpr StringLiteral kCharsmap = "tokenizer.ggml.precompiled_charsmap";
-  if (auto bytes = keys.getIntegers(kCharsmap, -128, 255))
-    for (int64_t byte : *bytes)
-      model.charsmap.push_back(char(byte));
-  for (StringRef key : {"tokenizer.ggml.treat_whitespace_as_suffix"})
-    if (keys.getBoolean(key).value_or(false))
-      keys.report("expects " + quote(key) + " to be false, but got true");
-  if (llvm::Error error = keys.getProblem())
-    return error;
-  for (const auto &[id, token] : llvm::enumerate(*tokens)) {
-    model.pieces.push_back({token, float(scores[id]), types[id]});
-    model.byteFallback |= types[id] == TokenType::Byte;
-  }
-  auto idNamed = [&](StringRef name) -> int64_t {
-    std::optional<std::string> token = result.settings.find(name);
-    return token ? idOf.lookup(*token) : -1;
-  };
-  model.unknownId = idNamed("unk_token");
-  model.bosId = idNamed("bos_token");
-  model.eosId = idNamed("eos_token");
-  if (model.unknownId >= 0)
-    model.unknownPiece = text(model.unknownId);
-  return effc::frontend::describeSentencePiece(std::move(model), keys.getFile(),
-                                               result.settings);
-}
-
 //===----------------------------------------------------------------------===//
 // rwkv
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<std::string> Describer::describeLongestMatch() {
+llvm::Expected<std::string> GgufTokenizerDescriber::describeLongestMatch() {
   std::string lines;
   json::Object added;
   for (const auto &[id, token] : llvm::enumerate(*tokens)) {
@@ -523,7 +254,7 @@ llvm::Expected<std::string> Describer::describeLongestMatch() {
 // bert
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<std::string> Describer::describeWordPieces() {
+llvm::Expected<std::string> GgufTokenizerDescriber::describeWordPieces() {
   std::optional<std::string> unknown = requireUnknown();
   if (llvm::Error error = keys.getProblem())
     return error;
@@ -535,12 +266,13 @@ llvm::Expected<std::string> Describer::describeWordPieces() {
   result.settings.addEosToken.reset();
   (*file)["version"] = "1.0";
   (*file)["added_tokens"] = describeAdded();
-  return write(std::move(*file));
+  return writeJson(std::move(*file));
 }
 
 //===----------------------------------------------------------------------===//
 
-llvm::Expected<std::optional<GgufTokenizer>> Describer::describe() {
+llvm::Expected<std::optional<GgufTokenizer>>
+GgufTokenizerDescriber::describe() {
   constexpr StringLiteral kModel = "tokenizer.ggml.model",
                           kWhole = "tokenizer.huggingface.json";
   const std::string *model = keys.getString(kModel);
@@ -595,5 +327,5 @@ llvm::Expected<std::optional<GgufTokenizer>> Describer::describe() {
 llvm::Expected<std::optional<GgufTokenizer>>
 effc::frontend::describeGgufTokenizer(GgufMetadata &keys,
                                       std::vector<std::string> &remarks) {
-  return Describer(keys, remarks).describe();
+  return GgufTokenizerDescriber(keys, remarks).describe();
 }

@@ -10,6 +10,9 @@
 //   t5                     Unigram, with SentencePiece's way to normalize
 //   rwkv                   the World vocabulary: the longest token first
 //   bert                   WordPiece (WordPiece.h)
+//   gemma4                 BPE of characters whose merges the file lists, U+2581 for a
+//                          space; bytes for what is no token
+//   plamo2                 the best sum of scores, from a text's end on (PLaMo-2 and 3)
 //   none, no_vocab         no tokenizer
 //
 // Others are refused by name, and so are keys under `tokenizer.` that are not known.
@@ -20,7 +23,8 @@
 //   (GT1) tokens are not empty, UTF-8, and differ; types and scores are as many;
 //   (GT2) types are 1 to 6; a token of type byte is called `<0xNN>`;
 //   (GT3) a merge is two tokens with a space between;
-//   (GT4) ids of tokens with a meaning are less than the number of tokens.
+//   (GT4) ids of tokens with a meaning are less than the number of tokens;
+//   (GT5) where merges are of characters, every byte has a token `<0xNN>`.
 #ifndef EFFC_FRONTEND_GGUF_TOKENIZER_H
 #define EFFC_FRONTEND_GGUF_TOKENIZER_H
 
