@@ -97,7 +97,7 @@ effc::frontend::importPlamo3(FamilyInput &input) {
   if (!reader.isSet(kChannels))
     reader.report("lacks " + quote(kChannels));
   config.family = "plamo3";
-  config.norm.unitOffset = true;
+  config.norm.unitOffset = !input.stored.wholeNorms;
   config.prefix = kPlamoPrefix;
   config.attention.headNorm = config.norm;
   readPlamo3Windows(reader, input, config);

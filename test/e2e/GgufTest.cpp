@@ -103,8 +103,8 @@ INSTANTIATE_TEST_SUITE_P(
         "sarvam_moe/biases_tied_bf16", "ministral3/plain", "mistral3/plain",
         "mistral3/growing_bf16", "gemma4/seeing", "granite_swa/plain",
         "gpt2/plain", "gpt_neox/parallel", "bloom/plain", "plamo2/plain",
-        "plamo2/last_attends_bf16", "rwkv6qwen2/plain",
-        "rwkv6qwen2/later_keys_bf16", "rwkv_hybrid/plain",
+        "plamo2/last_attends_bf16", "plamo3/plain", "plamo3/stretched_bf16",
+        "rwkv6qwen2/plain", "rwkv6qwen2/later_keys_bf16", "rwkv_hybrid/plain",
         "rwkv_hybrid/no_gates_bf16"),
     nameOf);
 

@@ -1,4 +1,4 @@
-"""Writers for recurrences in the place of another model's attention, and for PLaMo 2: conversion/rwkv.py, plamo.py of
+"""Writers for recurrences in the place of another model's attention, and for PLaMo: conversion/rwkv.py, plamo.py of
 llama.cpp."""
 import re
 
@@ -76,18 +76,39 @@ class Arwkv7(Rwkv7):
         return super().changed(name, given, tensor)
 
 
-class Plamo2(Writer):
+class Plamo(Writer):
     """Weights of norms are whole, those behind a mixer or an MLP too."""
-    arch = "plamo2"
     prefix = r"model\.layers\.layers\.(\d+)\."
     layer = {
         "pre_mixer_norm": "attn_norm", "post_mixer_norm": "post_attention_norm", "pre_mlp_norm": "ffn_norm",
-        "post_mlp_norm": "post_ffw_norm", r"mlp\.gate_up_proj": "ffn_up", r"mlp\.down_proj": "ffn_down"} | {
+        "post_mlp_norm": "post_ffw_norm", r"mlp\.gate_up_proj": "ffn_up", r"mlp\.down_proj": "ffn_down",
+        r"mixer\.qkv_proj": "attn_qkv", r"mixer\.o_proj": "attn_output"}
+    plus_one = (".pre_mixer_norm.weight", ".pre_mlp_norm.weight", ".norm.weight")
+
+    def changed(self, name, given, tensor):
+        added = 0
+        if name.endswith(self.plus_one):
+            added = 1
+        elif name.endswith(".post_mixer_norm.weight"):
+            added = 1 / 5
+        elif name.endswith(".post_mlp_norm.weight"):
+            added = 1 / 5 ** 1.5
+        if name.endswith(("post_mixer_norm.weight", "post_mlp_norm.weight")):
+            given = given.removesuffix(".weight")
+        if added:
+            return [(given, tensor.map(lambda x: x + added))]
+        return super().changed(name, given, tensor)
+
+
+class Plamo2(Plamo):
+    """A Mamba in most layers."""
+    arch = "plamo2"
+    layer = Plamo.layer | {
         rf"mixer\.{name}": given for name, given in {
-            "qkv_proj": "attn_qkv", "o_proj": "attn_output", "([qk])_weight": r"attn_\1_norm.weight",
-            "in_proj": "ssm_in", "conv1d": "ssm_conv1d", "bcdt_proj": "ssm_x", "dt_proj": "ssm_dt", "dt_bias":
-            "ssm_dt.bias", "dt_norm_weight": "ssm_dt_norm", "B_norm_weight": "ssm_b_norm", "C_norm_weight":
-            "ssm_c_norm", "A_log": "ssm_a", "D": "ssm_d", "out_proj": "ssm_out"}.items()}
+            "([qk])_weight": r"attn_\1_norm.weight", "in_proj": "ssm_in", "conv1d": "ssm_conv1d", "bcdt_proj": "ssm_x",
+            "dt_proj": "ssm_dt", "dt_bias": "ssm_dt.bias", "dt_norm_weight": "ssm_dt_norm", "B_norm_weight":
+            "ssm_b_norm", "C_norm_weight": "ssm_c_norm", "A_log": "ssm_a", "D": "ssm_d", "out_proj":
+            "ssm_out"}.items()}
 
     def recurs(self, layer):
         step, layers = self.get("mamba_step", 2), self.config["num_hidden_layers"]
@@ -107,16 +128,20 @@ class Plamo2(Writer):
                  ssm__inner_size=config["mamba_num_heads"] * width, ssm__group_count=0,
                  feed_forward_length=config["intermediate_size"])
 
-    def changed(self, name, given, tensor):
-        added = 0
-        if name.endswith((".pre_mixer_norm.weight", ".pre_mlp_norm.weight", ".norm.weight")):
-            added = 1
-        elif name.endswith(".post_mixer_norm.weight"):
-            added = 1 / 5
-        elif name.endswith(".post_mlp_norm.weight"):
-            added = 1 / 5 ** 1.5
-        if name.endswith(("post_mixer_norm.weight", "post_mlp_norm.weight")):
-            given = given.removesuffix(".weight")
-        if added:
-            return [(given, tensor.map(lambda x: x + added))]
-        return super().changed(name, given, tensor)
+
+class Plamo3(Plamo):
+    """Attention in a window in most layers; stretched positions are said the usual way."""
+    arch = "plamo3"
+    layer = Plamo.layer | {r"mixer\.([qk])_norm": r"attn_\1_norm"}
+    plus_one = Plamo.plus_one + (".mixer.q_norm.weight", ".mixer.k_norm.weight")
+
+    def describe(self):
+        config, factor = self.config, self.get("rope_scaling_factor", 1)
+        self.decoder()
+        self.set(vocab_size=config["vocab_size"], attention__sliding_window=config["window_size"],
+                 attention__sliding_window_pattern=config["sliding_window_pattern"],
+                 rope__freq_base=float(config["rope_theta"]), rope__freq_base_swa=float(config["rope_local_theta"]))
+        if factor != 1:
+            self.set(rope__scaling__type="yarn", rope__scaling__factor=float(factor),
+                     rope__scaling__original_context_length=config["initial_context_length"],
+                     rope__scaling__yarn_beta_fast=32.0, rope__scaling__yarn_beta_slow=1.0)

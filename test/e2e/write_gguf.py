@@ -21,7 +21,7 @@ from gguf_experts import (BailingMoe2, BailingMoe3, DeepSeek, Gemma4, Glm4Moe, G
                           Lfm2Moe, MiniMaxM2, Mistral3)
 from gguf_file import read_safetensors, write_gguf, write_safetensors
 from gguf_gpt import Bloom, Gpt2, GptNeoX
-from gguf_qwen_rwkv import Arwkv7, Plamo2, QwenRwkv6
+from gguf_qwen_rwkv import Arwkv7, Plamo2, Plamo3, QwenRwkv6
 from gguf_recurrent import Jamba, Kimi, Mamba, Mamba2, MiniMax, Rwkv6, Rwkv7
 from gguf_state_space import Bamba, FalconH1, GraniteHybrid, NemotronH
 
@@ -37,8 +37,8 @@ WRITERS = {"llama": Llama, "mistral": Llama, "granite": Granite, "qwen2": Qwen2,
            "gemma4_text": Gemma4, "gemma4": Gemma4, "minimax_m2": MiniMaxM2, "bailing_moe": BailingMoe2,
            "bailing_hybrid": BailingMoe3, "sarvam_moe": Glm4Moe,
            "ministral3": Mistral3, "mistral3": Mistral3, "granite_swa": GraniteSwa, "granitemoe": GraniteMoe,
-           "gpt2": Gpt2, "gpt_neox": GptNeoX, "bloom": Bloom, "plamo2": Plamo2, "rwkv6qwen2": QwenRwkv6,
-           "rwkv_hybrid": Arwkv7}
+           "gpt2": Gpt2, "gpt_neox": GptNeoX, "bloom": Bloom, "plamo2": Plamo2, "plamo3": Plamo3,
+           "rwkv6qwen2": QwenRwkv6, "rwkv_hybrid": Arwkv7}
 
 
 def read(folder):

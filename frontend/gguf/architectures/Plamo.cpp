@@ -1,4 +1,4 @@
-// The class Plamo2Model of conversion/plamo.py of llama.cpp.
+// The classes Plamo2Model and Plamo3Model of conversion/plamo.py of llama.cpp.
 #include "frontend/gguf/architectures/Rows.h"
 
 #include "frontend/checkpoint/Refusal.h"
@@ -6,18 +6,8 @@
 using namespace effc::frontend;
 using Kind = GgufKeyKind;
 
-static constexpr GgufKeyRow kPlamo2Keys[] = {
-    {"context_length", "max_position_embeddings"},
-    {"feed_forward_length", "intermediate_size", Kind::SameInEachLayer},
-    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", Kind::Number},
-    {"ssm.state_size", "mamba_d_state"},
-    {"ssm.conv_kernel", "mamba_d_conv"},
-    {"ssm.time_step_rank", "mamba_num_heads"},
-    // All heads share one group.
-    {"ssm.group_count", "", Kind::Known},
-};
-// Norms behind a mixer or an MLP, and those inside of a mixer, have no ".weight".
-static constexpr GgufTensorRow kPlamo2Tensors[] = {
+// Norms behind a mixer or an MLP have no ".weight".
+static constexpr GgufTensorRow kPlamoTensors[] = {
     {"token_embd", "model.embed_tokens"},
     {"output_norm", "model.norm"},
     {"output", "lm_head"},
@@ -29,9 +19,27 @@ static constexpr GgufTensorRow kPlamo2Tensors[] = {
     {"blk.*.ffn_up", "model.layers.layers.*.mlp.gate_up_proj"},
     {"blk.*.ffn_down", "model.layers.layers.*.mlp.down_proj"},
     {"blk.*.attn_qkv", "model.layers.layers.*.mixer.qkv_proj"},
+    {"blk.*.attn_output", "model.layers.layers.*.mixer.o_proj"},
+};
+
+//===----------------------------------------------------------------------===//
+// PLaMo-2
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kPlamo2Keys[] = {
+    {"context_length", "max_position_embeddings"},
+    {"feed_forward_length", "intermediate_size", Kind::SameInEachLayer},
+    {"attention.layer_norm_rms_epsilon", "rms_norm_eps", Kind::Number},
+    {"ssm.state_size", "mamba_d_state"},
+    {"ssm.conv_kernel", "mamba_d_conv"},
+    {"ssm.time_step_rank", "mamba_num_heads"},
+    // All heads share one group.
+    {"ssm.group_count", "", Kind::Known},
+};
+// Norms inside of a mixer have no ".weight" either.
+static constexpr GgufTensorRow kPlamo2Tensors[] = {
     {"blk.*.attn_q_norm.weight", "model.layers.layers.*.mixer.q_weight"},
     {"blk.*.attn_k_norm.weight", "model.layers.layers.*.mixer.k_weight"},
-    {"blk.*.attn_output", "model.layers.layers.*.mixer.o_proj"},
     {"blk.*.ssm_in", "model.layers.layers.*.mixer.in_proj"},
     {"blk.*.ssm_conv1d", "model.layers.layers.*.mixer.conv1d"},
     {"blk.*.ssm_x", "model.layers.layers.*.mixer.bcdt_proj"},
@@ -90,11 +98,74 @@ static void describePlamo2(GgufConfig &config) {
                 llvm::Twine(head));
 }
 
-static constexpr llvm::ArrayRef<GgufKeyRow> kKeys[] = {kPlamo2Keys};
-static constexpr llvm::ArrayRef<GgufTensorRow> kTensors[] = {kPlamo2Tensors};
+//===----------------------------------------------------------------------===//
+// PLaMo-3
+//===----------------------------------------------------------------------===//
+
+static constexpr GgufKeyRow kPlamo3Keys[] = {
+    {"attention.sliding_window", "window_size"},
+    {"attention.sliding_window_pattern", "sliding_window_pattern"},
+    {"rope.freq_base", "rope_theta", Kind::Number},
+    {"rope.freq_base_swa", "rope_local_theta", Kind::Number},
+};
+static constexpr GgufTensorRow kPlamo3Tensors[] = {
+    {"blk.*.attn_q_norm", "model.layers.layers.*.mixer.q_norm"},
+    {"blk.*.attn_k_norm", "model.layers.layers.*.mixer.k_norm"},
+};
+
+/// What the converter makes of `rope_scaling_factor`: YaRN by its usual bounds, whose
+/// ramp the family does not round.
+static void describePlamo3Scaling(GgufConfig &config) {
+  GgufMetadata &keys = config.getKeys();
+  std::string kindKey = config.keyOf("rope.scaling.type"),
+              factorKey = config.keyOf("rope.scaling.factor"),
+              originalKey =
+                  config.keyOf("rope.scaling.original_context_length");
+  const std::string *kind = keys.getString(kindKey);
+  keys.ignore({config.keyOf("rope.scaling.finetuned")});
+  if (!kind || *kind == "none")
+    return;
+  if (*kind != "yarn")
+    return keys.report("expects " + quote(kindKey) +
+                       " to be none or yarn, but got " + quote(*kind, '"'));
+  for (llvm::StringRef key : {factorKey, originalKey})
+    if (!keys.has(key))
+      keys.report("lacks key " + quote(key));
+  config.copy({"rope.scaling.factor", "rope_scaling_factor", Kind::Number});
+  config.copy(
+      {"rope.scaling.original_context_length", "initial_context_length"});
+  keys.getNumber(config.keyOf("rope.scaling.yarn_beta_fast"), 32, 32);
+  keys.getNumber(config.keyOf("rope.scaling.yarn_beta_slow"), 1, 1);
+}
+
+/// Classes of the authors' differ in what stands for a window or an angle that is
+/// missing, so the file has to have them.
+static void describePlamo3(GgufConfig &config) {
+  GgufMetadata &keys = config.getKeys();
+  describeHeads(config);
+  for (llvm::StringRef key :
+       {"attention.key_length", "attention.sliding_window", "rope.freq_base",
+        "rope.freq_base_swa"})
+    if (!config.has(key))
+      keys.report("lacks key " + quote(config.keyOf(key)));
+  keys.getInteger(config.keyOf("rope.dimension_count"), config.getHeadWidth(),
+                  config.getHeadWidth());
+  describePlamo3Scaling(config);
+}
+
+//===----------------------------------------------------------------------===//
+
+static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOf2[] = {kPlamo2Keys},
+                                            kKeysOf3[] = {kDecoderKeys,
+                                                          kPlamo3Keys};
+static constexpr llvm::ArrayRef<GgufTensorRow> kOf2[] = {kPlamoTensors,
+                                                         kPlamo2Tensors},
+                                               kOf3[] = {kPlamoTensors,
+                                                         kPlamo3Tensors};
 
 static constexpr GgufArchitecture kArchitectures[] = {
-    {"plamo2", "plamo2", kKeys, kTensors, describePlamo2, /*wholeNorms=*/true},
+    {"plamo2", "plamo2", kKeysOf2, kOf2, describePlamo2, /*wholeNorms=*/true},
+    {"plamo3", "plamo3", kKeysOf3, kOf3, describePlamo3, /*wholeNorms=*/true},
 };
 const llvm::ArrayRef<GgufArchitecture> effc::frontend::kPlamoArchitectures =
     kArchitectures;

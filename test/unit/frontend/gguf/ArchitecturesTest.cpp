@@ -164,6 +164,54 @@ TEST_F(GgufArchitecturesTest, StepsOfPlamo2) {
             "the middle layer of each so many, as the model has them");
 }
 
+// Stretched positions are said by the model's own keys; what is missing is not guessed.
+TEST_F(GgufArchitecturesTest, PositionsOfPlamo3) {
+  auto plamo = [&](llvm::StringRef without = "") {
+    GgufBuilder builder;
+    builder.text("general.architecture", "plamo3")
+        .number("plamo3.block_count", 1)
+        .number("plamo3.embedding_length", 6)
+        .number("plamo3.attention.head_count", 2)
+        .number("plamo3.attention.head_count_kv", 1)
+        .number("plamo3.attention.key_length", 4)
+        .floats("token_embd.weight", {6, 5}, numbers(30));
+    if (without != "window")
+      builder.number("plamo3.attention.sliding_window", 9);
+    builder.real("plamo3.rope.freq_base", 800);
+    if (without != "angle")
+      builder.real("plamo3.rope.freq_base_swa", 90);
+    return builder;
+  };
+  AdaptedGguf plain = llvm::cantFail(adapt(plamo()));
+  EXPECT_EQ(field(plain, "head_dim"), "4");
+  EXPECT_EQ(field(plain, "window_size"), "9");
+  EXPECT_EQ(field(plain, "rope_theta"), "800.0");
+  EXPECT_EQ(field(plain, "rope_local_theta"), "90.0");
+  EXPECT_EQ(field(plain, "rope_scaling_factor"), "none");
+  EXPECT_TRUE(plain.form.wholeNorms);
+  auto stretched = [&](float fast) {
+    return plamo()
+        .text("plamo3.rope.scaling.type", "yarn")
+        .real("plamo3.rope.scaling.factor", 4)
+        .number("plamo3.rope.scaling.original_context_length", 12)
+        .real("plamo3.rope.scaling.yarn_beta_fast", fast)
+        .real("plamo3.rope.scaling.yarn_beta_slow", 1);
+  };
+  AdaptedGguf yarn = llvm::cantFail(adapt(stretched(32)));
+  EXPECT_EQ(field(yarn, "rope_scaling_factor"), "4.0");
+  EXPECT_EQ(field(yarn, "initial_context_length"), "12");
+  EXPECT_EQ(field(yarn, "rope_scaling"), "none");
+  EXPECT_NE(refusal(stretched(16)).find("'plamo3.rope.scaling.yarn_beta_fast'"),
+            std::string::npos);
+  EXPECT_EQ(refusal(plamo().text("plamo3.rope.scaling.type", "linear")),
+            "m.gguf: expects 'plamo3.rope.scaling.type' to be none or yarn, "
+            "but got \"linear\"");
+  EXPECT_EQ(refusal(plamo("window")),
+            "m.gguf: lacks key 'plamo3.attention.sliding_window'");
+  EXPECT_EQ(refusal(plamo("angle")),
+            "m.gguf: lacks key 'plamo3.rope.freq_base_swa'");
+}
+
 // What the converter has no key for is as most models have it, and said.
 TEST_F(GgufArchitecturesTest, AssumptionsOfGpt) {
   AdaptedGguf gpt2 = llvm::cantFail(
