@@ -79,8 +79,8 @@ llvm::Expected<std::string> GgufTokenizerDescriber::describePlamo2() {
   if (!keys.has("tokenizer.ggml.add_bos_token"))
     remarks.push_back(
         keys.getFile() +
-        ": a text begins with bos_token, as PLaMo's own tokenizer "
-        "has it; the file does not say, and llama.cpp puts none");
+        ": a text begins with bos_token, as with released checkpoints' own "
+        "tokenizers; the file does not say, and llama.cpp puts none");
   json::Array pieces;
   for (const auto &[id, token] : llvm::enumerate(*tokens)) {
     // No text becomes a byte, a mark, or what the converter put into gaps.

@@ -250,15 +250,16 @@ TEST_F(GgufTokenizerTest, PlamosOtherTokensAreNoPieces) {
   EXPECT_EQ(*text, "A\u00E9\uFFFD[PAD1]");
 }
 
-// Converters leave the flag out, and the model's own tokenizer puts the mark in front.
+// Converters leave the flag out, and released checkpoints' tokenizers put the mark in
+// front.
 TEST_F(GgufTokenizerTest, PlamoBeginsWithItsMark) {
   Keys keys = smallPlamo();
   make(keys);
   EXPECT_EQ(remarks,
             std::vector<std::string>{
-                "m.gguf: a text begins with bos_token, as PLaMo's own "
-                "tokenizer has it; the file does not say, and llama.cpp puts "
-                "none"});
+                "m.gguf: a text begins with bos_token, as with released "
+                "checkpoints' own tokenizers; the file does not say, and "
+                "llama.cpp puts none"});
   keys.flags = {{"add_bos_token", false}};
   make(keys);
   EXPECT_EQ(idsOf("z"), (Ids{3 + 'z'}));
