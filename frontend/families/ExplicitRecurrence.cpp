@@ -39,6 +39,7 @@ static constexpr Recurrence kRecurrences[] = {
     recurrence<seq::RodimusOp>("rodimus", "+scale", "q k"),
     recurrence<seq::DeltaRuleOp>("delta_rule", "+scale", "q k"),
     recurrence<seq::GatedDeltaRuleOp>("gated_delta_rule", "+scale", "q k"),
+    recurrence<seq::GatedDeltaRule2Op>("gated_delta_rule_2", "+scale", "q k"),
     recurrence<seq::KimiDeltaAttentionOp>("kda", "+scale", "q k"),
     recurrence<seq::Rwkv6Op>("rwkv6"),
     recurrence<seq::Rwkv7Op>("rwkv7"),

@@ -15,6 +15,7 @@ the library's layers do it, since our ops hold it. The queries' scale K^-0.5 is 
   hgrn                     naive_recurrent_hgrn
   delta_rule               delta_rule_recurrence
   gated_delta_rule         naive_recurrent_gated_delta_rule
+  gated_delta_rule_2       naive_recurrent_gdn2
   kimi_delta_attention     naive_recurrent_kda
   rwkv6                    naive_recurrent_rwkv6, scale 1
   rwkv7                    dplr_recurrence, alpha = -kk, beta = kk a, keys and scale undone
@@ -168,6 +169,16 @@ def kimi_delta_attention():
     return finish("kimi_delta_attention", [q, k, v, beta, f, a_log, bias, state], [y, after], scale(4))
 
 
+def gated_delta_rule_2():
+    d = Draw(13, 7, 3, 4, 5)
+    q, k, v, state = d.per_token(4), normalize(d.per_token(4), dim=-1), d.per_token(5), d.state()
+    erase, write = d.per_token(4).abs(), d.per_token(5).abs() / 2
+    f, a_log, bias = d.per_token(4), d.numbers(3), d.numbers(3, 4)
+    y, after = naive("gdn2/naive", "naive_recurrent_gdn2")(
+        q, k, v, -a_log.exp()[:, None] * softplus(f + bias), erase, write, None, state, True)
+    return finish("gated_delta_rule_2", [q, k, v, erase, write, f, a_log, bias, state], [y, after], scale(4))
+
+
 def rwkv6():
     d = Draw(11, 7, 3, 4, 5)
     r, k, v, w, u, state = d.per_token(4), d.per_token(4), d.per_token(5), d.per_token(4), d.numbers(3, 4), d.state()
@@ -192,7 +203,7 @@ def main():
     output = parser.parse_args().output
     cases = [make() for make in (linear_attention, normalised_attention, retention, gated_retention,
                                  gated_linear_attention, hgrn2, hgrn, delta_rule, gated_delta_rule,
-                                 kimi_delta_attention, rwkv6, rwkv7)]
+                                 kimi_delta_attention, rwkv6, rwkv7, gated_delta_rule_2)]
     output.write_text(json.dumps(cases, separators=(",", ":")) + "\n")
 
 

@@ -45,6 +45,7 @@ MIXERS = {
     "rwkv6": (OWN + ["THK"], ["HK"], ["HKV"], ""),
     "delta_rule": (QKV + ["TH"], [], ["HKV"], ""),
     "gated_delta_rule": (QKV + ["TH", "TH"], ["H", "H"], ["HKV"], ""),
+    "gated_delta_rule_2": (QKV + ["TGK", "THV", "THK"], ["H", "HK"], ["HKV"], ""),
     "kimi_delta_attention": (QKV + ["TH", "THK"], ["H", "HK"], ["HKV"], ""),
     "rwkv7": (["THK", "THK", "THK", "THV", "THK", "THK"], [], ["HKV"], ""),
     "normalised_attention": (QKV, [], ["HKV", "HK"], "eps = 1.0e-6 : f64"),
@@ -71,7 +72,7 @@ ELEMENTWISE = {
 PRODUCTS = {
     "linear_attention": 2, "retention": 3, "gated_retention": 3, "ssd": 3, "mlstm": 3,
     "gated_linear_attention": 3, "gated_linear_attention, both gates": 4, "hgrn2": 3, "rodimus": 3, "rwkv6": 3,
-    "delta_rule": 3, "gated_delta_rule": 4, "kimi_delta_attention": 4, "rwkv7": 5,
+    "delta_rule": 3, "gated_delta_rule": 4, "gated_delta_rule_2": 4, "kimi_delta_attention": 4, "rwkv7": 5,
     "normalised_attention": 2, "normalised_rotary": 3, "dynamic_mask_linear": 2, "selective_scan": 4, "s4d": 8,
 }
 # Functions of a head and token by the dimensions that they are of, such as each key channel (K)
@@ -84,6 +85,7 @@ FUNCTIONS = {
     "hgrn2": {"sigmoid": "K"},
     "rodimus": {"sigmoid": "K", "softplus": "K", "log": "K", "exp": "K+K"},
     "rwkv6": {"exp": "K+K"},
+    "gated_delta_rule_2": {"softplus": "K", "exp": "K"},
     "kimi_delta_attention": {"softplus": "K", "exp": "K"},
     "rwkv7": {"sigmoid": "K", "exp": "K"},
     "selective_scan": {"softplus": "V", "exp": "KV"},

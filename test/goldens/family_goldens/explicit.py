@@ -275,6 +275,14 @@ GATED_DELTA_RULE = {"part": "gated_delta_rule", "heads": 3, "groups": 1, "keys":
 KDA = {"part": "kda", "heads": 2, "keys": 9, "values": 13, "q": UNIT_SHORT, "k": UNIT_SHORT, "v": SHORT,
        "beta": SIGMOID, "f": {"rank": 5},
        "output": {"norm": RMS, "groups": 2, "gate": {"rank": 6, "bias": True, **SIGMOID}}}
+# The layer of flash-linear-attention, whose model class 0.6 lacks; and one without convolutions.
+GATED_DELTA_RULE_2 = {"part": "gated_delta_rule_2", "heads": 4, "groups": 2, "keys": 7, "values": 9, "q": UNIT_SHORT,
+                      "k": UNIT_SHORT, "v": SHORT, "erase": SIGMOID, "write": SIGMOID, "f": {"rank": 9},
+                      "output": {"norm": RMS, "groups": 4, "gate": {"rank": 9, "bias": True, **SIGMOID}}}
+PLAIN_GATED_DELTA_RULE_2 = {
+    "part": "gated_delta_rule_2", "heads": 3, "keys": 10, "values": 6, "scale": 0.4,
+    "q": {"unit": {"kind": "sum_square", "eps": 1e-6}}, "k": {"unit": {"kind": "sum_square", "eps": 1e-6}},
+    "erase": {"rank": 5, "bias": True, **SIGMOID}, "write": {"value": 0.75}, "output": {"norm": RMS}}
 NORMALISED_ROTARY = {"part": "normalised_rotary", "heads": 6, "groups": 2, "keys": 10, "values": 3,
                      "q": {"activation": "softplus"}, "k": {"activation": "elu_plus_one"},
                      "positions": {"kind": "rotary", "rope_theta": 300.0}}
@@ -346,6 +354,10 @@ CASES = [
          hidden_size=22),
     case("effc_linear", "corrected", [
         block(DELTA_RULE), block(GATED_DELTA_RULE), block(KDA), block(NORMALISED_ROTARY)], vocab_size=53),
+    case("effc_linear", "erase_write", [block(GATED_DELTA_RULE_2, GLU), block(PLAIN_GATED_DELTA_RULE_2)],
+         vocab_size=59),
+    case("effc_linear", "erase_write_bf16", [block(PLAIN_GATED_DELTA_RULE_2, GLU), block(GATED_DELTA_RULE_2)],
+         hidden_size=22, tie_word_embeddings=True, dtype="bf16", embedding=0.3),
     case("effc_linear", "read_before_write", [block(RWKV6, GLU), block(RWKV7), block(MLSTM)],
          hidden_size=20, draw={r"\.w\.1\.bias$": (-1.0, 1.5), r"\.forget\.bias$": (2.0, 1.0),
                               r"\.input\.bias$": (0.5, 1.5)}),

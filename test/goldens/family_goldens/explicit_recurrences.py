@@ -129,6 +129,8 @@ RECURRENCES = {
     "delta_rule": whole(sequences.delta_rule, QKV + " beta:H", numbers=("scale",), turned="q k"),
     "gated_delta_rule": whole(sequences.gated_delta_rule, QKV + " beta:H a:H", "a_log:H dt_bias:H",
                               ("scale",), turned="q k"),
+    "gated_delta_rule_2": whole(sequences.gated_delta_rule_2, QKV + " erase:GK write:HV f:HK", "a_log:H dt_bias:HK",
+                                ("scale",), turned="q k"),
     "kda": whole(sequences.kda, QKV + " beta:H f:HK", "a_log:H dt_bias:HK", ("scale",), turned="q k"),
     "rwkv6": whole(sequences.rwkv6, "r:HK k:HK v:HV w:HK", "u:HK"),
     "rwkv7": whole(sequences.rwkv7, "r:HK w:HK k:HK v:HV kk:HK a:HK"),

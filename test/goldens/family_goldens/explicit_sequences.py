@@ -11,6 +11,7 @@ import math
 import torch
 from fla.ops.delta_rule.naive import delta_rule_recurrence
 from fla.ops.gated_delta_rule.naive import naive_recurrent_gated_delta_rule
+from fla.ops.gdn2.naive import naive_recurrent_gdn2
 from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence
 from fla.ops.gla.naive import naive_recurrent_gla
 from fla.ops.hgrn.naive import naive_recurrent_hgrn
@@ -65,6 +66,11 @@ def delta_rule(t, p, scale):
 def gated_delta_rule(t, p, scale):
     g = log_decays(t["a"], p["a_log"], p["dt_bias"])
     return naive_recurrent_gated_delta_rule(*batched(t["q"], t["k"], t["v"], t["beta"], g), scale)[0][0]
+
+
+def gated_delta_rule_2(t, p, scale):
+    g = log_decays(t["f"], p["a_log"][:, None], p["dt_bias"])
+    return naive_recurrent_gdn2(*batched(t["q"], t["k"], t["v"], g, t["erase"], t["write"]), scale)[0][0]
 
 
 def kda(t, p, scale):

@@ -57,6 +57,13 @@ const std::vector<LinearCase> &linearCases() {
       caseOf<seq::GatedDeltaRuleOp>(
           {unitKeys, rates, {"a", timeStep}, aLog, bias},
           {.attributes = scale, .hasScan = false}),
+      caseOf<seq::GatedDeltaRule2Op>({unitKeys,
+                                      {"erase", between(0, 2)},
+                                      {"write", between(0, 1)},
+                                      {"f", timeStep},
+                                      aLog,
+                                      bias},
+                                     {.attributes = scale, .hasScan = false}),
       caseOf<seq::KimiDeltaAttentionOp>(
           {unitKeys, rates, {"f", timeStep}, aLog, bias},
           {.attributes = scale, .hasScan = false}),

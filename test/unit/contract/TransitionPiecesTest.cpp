@@ -40,10 +40,12 @@ struct Shape {
   llvm::StringRef rate = "beta"; ///< of correction
 };
 
-constexpr Shape kShapes[] = {{"delta_rule", {0, 2, 1, 96, 72}, ""},
-                             {"gated_delta_rule", {0, 2, 1, 88, 72}, "a"},
-                             {"kimi_delta_attention", {0, 2, 1, 96, 72}, "f"},
-                             {"rwkv7", {0, 2, 1, 64, 72}, "w", "a"}};
+constexpr Shape kShapes[] = {
+    {"delta_rule", {0, 2, 1, 96, 72}, ""},
+    {"gated_delta_rule", {0, 2, 1, 88, 72}, "a"},
+    {"kimi_delta_attention", {0, 2, 1, 96, 72}, "f"},
+    {"gated_delta_rule_2", {0, 2, 1, 96, 72}, "f", "erase"},
+    {"rwkv7", {0, 2, 1, 64, 72}, "w", "a"}};
 
 const LinearCase &caseOf(const Shape &shape) {
   return *llvm::find_if(linearCases(), [&](const LinearCase &mixer) {
