@@ -186,8 +186,35 @@ private:
   }
 
   Value emitRecurrence() {
-    mlir::OpBuilder &builder = model.getBuilder();
     std::string name = at + "mixer";
+    llvm::SmallVector<Value> parameters, states;
+    for (const RecurrentParameter &parameter : mixer.parameters)
+      parameters.push_back(emitParameter(parameter));
+    for (Symbol symbol : symbolsOf(*mixer.kind, seq::OperandRole::State)) {
+      llvm::SmallVector<int64_t> shape;
+      for (char letter : symbol.letters)
+        shape.push_back(letter == '1' ? 1 : dims[letter]);
+      states.push_back(model.state(
+          states.empty() ? name : name + "." + std::to_string(states.size()),
+          shape));
+    }
+    Value y = mixer.kind->write ? writeStep(name, parameters, states)
+                                : emitOp(name, parameters, states);
+    return model.reshape(name, y, {dims['H'] * dims['V']});
+  }
+
+  Value writeStep(const std::string &name, llvm::ArrayRef<Value> parameters,
+                  llvm::ArrayRef<Value> states) {
+    llvm::SmallVector<double> numbers;
+    for (const auto &[key, number] : mixer.numbers)
+      numbers.push_back(number);
+    WrittenStep step(model, name, valueOperand(), tokens, parameters, states);
+    return mixer.kind->write(step, numbers);
+  }
+
+  Value emitOp(const std::string &name, llvm::ArrayRef<Value> parameters,
+               llvm::ArrayRef<Value> states) {
+    mlir::OpBuilder &builder = model.getBuilder();
     mlir::OperationState op(model.at(name), mixer.kind->op);
     llvm::SmallVector<int32_t> segments;
     for (Value value : tokens) {
@@ -195,23 +222,12 @@ private:
       if (value)
         op.operands.push_back(value);
     }
-    for (const RecurrentParameter &parameter : mixer.parameters) {
-      op.operands.push_back(emitParameter(parameter));
-      segments.push_back(1);
-    }
-    Value like = valueOperand();
-    op.types.push_back(like.getType());
-    auto states = symbolsOf(*mixer.kind, seq::OperandRole::State);
-    for (size_t i = 0; i < states.size(); ++i) {
-      llvm::SmallVector<int64_t> shape;
-      for (char letter : states[i].letters)
-        shape.push_back(letter == '1' ? 1 : dims[letter]);
-      Value state =
-          model.state(i == 0 ? name : name + "." + std::to_string(i), shape);
-      op.operands.push_back(state);
+    op.operands.append(parameters.begin(), parameters.end());
+    op.operands.append(states.begin(), states.end());
+    segments.append(parameters.size() + states.size(), 1);
+    op.types.push_back(valueOperand().getType());
+    for (Value state : states)
       op.types.push_back(state.getType());
-      segments.push_back(1);
-    }
     for (const auto &[key, number] : mixer.numbers)
       op.addAttribute(key, builder.getF64FloatAttr(number));
     if (llvm::any_of(mixer.operands, [](const RecurrentOperand &operand) {
@@ -222,7 +238,7 @@ private:
     mlir::Operation *made = builder.create(op);
     for (Value next : made->getResults().drop_front())
       model.setNextState(next);
-    return model.reshape(name, made->getResult(0), {dims['H'] * dims['V']});
+    return made->getResult(0);
   }
 
   /// The operand whose type the mixed tokens have.

@@ -46,6 +46,8 @@ static constexpr Recurrence kRecurrences[] = {
     recurrence<seq::MlstmOp>("mlstm", "+scale eps=1e-6", "q k"),
     recurrence<seq::S4dOp>("s4d"),
     recurrence<seq::RgLruOp>("rg_lru", "+exponent=8"),
+    {"momentum_delta_rule", "", getMomentumSignature,
+     "+scale eps=1e-6 +tau=1 most_loss=1e9", "", "", writeMomentumStep},
 };
 
 static llvm::SmallVector<StringRef> wordsOf(StringRef list) {

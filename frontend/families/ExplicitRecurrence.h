@@ -3,12 +3,14 @@
 #define EFFC_FRONTEND_FAMILIES_EXPLICITRECURRENCE_H
 
 #include "frontend/families/ExplicitPart.h"
+#include "frontend/families/ExplicitSteps.h"
 
 #include <map>
 
 namespace effc::frontend {
 
-/// A recurrence of the dialect. Its operands are those of the op's signature.
+/// A recurrence of the dialect. Its operands are those of the op's signature, or
+/// of a step that is written out.
 struct Recurrence {
   llvm::StringLiteral name, op;
   llvm::ArrayRef<seq::OperandSignature> (*getSignature)();
@@ -20,6 +22,8 @@ struct Recurrence {
   llvm::StringRef positioned = "";
   /// The parameter that a rule may give.
   llvm::StringRef ruled = "";
+  /// Where no op is it.
+  WriteStep write = nullptr;
 };
 
 /// An operand, as a configuration speaks of it.

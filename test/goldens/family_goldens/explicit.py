@@ -141,8 +141,13 @@ class ExplicitCase(Case):
             (folder / "options.json").write_text(json.dumps(self.options) + "\n")
 
 
+# No other form is known; asked for, it is no fallback.
+STEP = {"force-form": "step"}
+
 # Gates that are active: decays that neither vanish nor stay at 1.
 DRAW = {
+    r"\.(m_log|factor_log|d_log)$": (0.0, 0.7),
+    r"\.m_bias$": (-0.5, 1.0),
     r"\.(a_log|log_a)$": (0.0, 0.7),
     r"\.dt_bias$": (-0.5, 1.0),
     r"\.log_dt$": (-2.0, 0.7),
@@ -283,6 +288,12 @@ PLAIN_GATED_DELTA_RULE_2 = {
     "part": "gated_delta_rule_2", "heads": 3, "keys": 10, "values": 6, "scale": 0.4,
     "q": {"unit": {"kind": "sum_square", "eps": 1e-6}}, "k": {"unit": {"kind": "sum_square", "eps": 1e-6}},
     "erase": {"rank": 5, "bias": True, **SIGMOID}, "write": {"value": 0.75}, "output": {"norm": RMS}}
+# What a token corrects is pushed on by what those before it have: all of its layer, and as little as may be.
+MOMENTUM = {"part": "momentum_delta_rule", "heads": 2, "keys": 9, "values": 13, "eps": 1e-6, "tau": 3.5, "most_loss": 2.0,
+            "q": SHORT, "k": SHORT, "v": SHORT, "beta": SIGMOID,
+            "output": {"norm": RMS, "groups": 2, "gate": {"activation": "silu"}}}
+PLAIN_MOMENTUM = {"part": "momentum_delta_rule", "heads": 3, "keys": 5, "values": 7, "scale": 0.6, "eps": 1e-6,
+                  "beta": {"value": 1.0}, "d_log": {"value": -1e30}, "e": {"rank": 4, "bias": True}}
 NORMALISED_ROTARY = {"part": "normalised_rotary", "heads": 6, "groups": 2, "keys": 10, "values": 3,
                      "q": {"activation": "softplus"}, "k": {"activation": "elu_plus_one"},
                      "positions": {"kind": "rotary", "rope_theta": 300.0}}
@@ -358,6 +369,9 @@ CASES = [
          vocab_size=59),
     case("effc_linear", "erase_write_bf16", [block(PLAIN_GATED_DELTA_RULE_2, GLU), block(GATED_DELTA_RULE_2)],
          hidden_size=22, tie_word_embeddings=True, dtype="bf16", embedding=0.3),
+    case("effc_linear", "momentum", [block(MOMENTUM, GLU), block(MOMENTUM)], vocab_size=53, options=STEP),
+    case("effc_linear", "momentum_bf16", [block(PLAIN_MOMENTUM), block(PLAIN_MOMENTUM, GLU)], hidden_size=20,
+         dtype="bf16", options=STEP),
     case("effc_linear", "read_before_write", [block(RWKV6, GLU), block(RWKV7), block(MLSTM)],
          hidden_size=20, draw={r"\.w\.1\.bias$": (-1.0, 1.5), r"\.forget\.bias$": (2.0, 1.0),
                               r"\.input\.bias$": (0.5, 1.5)}),

@@ -132,11 +132,14 @@ RECURRENCES = {
     "gated_delta_rule_2": whole(sequences.gated_delta_rule_2, QKV + " erase:GK write:HV f:HK", "a_log:H dt_bias:HK",
                                 ("scale",), turned="q k"),
     "kda": whole(sequences.kda, QKV + " beta:H f:HK", "a_log:H dt_bias:HK", ("scale",), turned="q k"),
+    "momentum_delta_rule": whole(
+        sequences.momentum_delta_rule, "q:HK k:HK v:HV beta:H a:H m:H e:H",
+        "a_log:H dt_bias:H m_log:H m_bias:H factor_log:H d_log:H", ("scale", "eps", "tau", "most_loss")),
     "rwkv6": whole(sequences.rwkv6, "r:HK k:HK v:HV w:HK", "u:HK"),
     "rwkv7": whole(sequences.rwkv7, "r:HK w:HK k:HK v:HV kk:HK a:HK"),
     "mlstm": whole(sequences.mlstm, QKV + " input:H forget:H", numbers=("scale", "eps"), turned="q k"),
 }
-DEFAULTS = {"eps": 1e-10, "temperature": 16.0, "exponent": 8.0}
+DEFAULTS = {"eps": 1e-10, "temperature": 16.0, "exponent": 8.0, "tau": 1.0, "most_loss": 1e9}
 
 
 def symbols(text):

@@ -16,6 +16,7 @@ from fla.ops.generalized_delta_rule.dplr.naive import dplr_recurrence
 from fla.ops.gla.naive import naive_recurrent_gla
 from fla.ops.hgrn.naive import naive_recurrent_hgrn
 from fla.ops.kda.naive import naive_recurrent_kda
+from fla.ops.momentum_delta_rule.naive import recurrent_momentum_delta_rule_ref
 from fla.ops.rwkv6.recurrent_naive import naive_recurrent_rwkv6
 from fla.ops.simple_gla.naive import naive_recurrent_simple_gla
 from torch.nn import functional
@@ -76,6 +77,19 @@ def gated_delta_rule_2(t, p, scale):
 def kda(t, p, scale):
     g = log_decays(t["f"], p["a_log"][:, None], p["dt_bias"])
     return naive_recurrent_kda(*batched(t["q"], t["k"], t["v"], g, t["beta"]), scale)[0][0]
+
+
+def momentum_delta_rule(t, p, scale, eps, tau, most_loss):
+    """As the library's layer and the function that it calls do it: the probe is a decayed key."""
+    q, k = (x / torch.sqrt(x.square().sum(-1, keepdim=True) + eps)
+            for x in (t["q"] - p["d_log"].exp()[:, None] * t["k"], t["k"]))
+    log_mu = log_decays(t["m"], p["m_log"], p["m_bias"]).clamp_min(-most_loss)
+    eta = torch.tanh(t["e"] / tau) + 1
+    theta = torch.arctan(eta * p["factor_log"].exp())
+    log_alpha = (torch.cos(theta) ** 2).log() + log_decays(t["a"], p["a_log"], p["dt_bias"])
+    beta = torch.sin(theta) ** 2 * t["beta"]
+    probe = k * log_alpha.exp()[..., None]
+    return recurrent_momentum_delta_rule_ref(*batched(q, k, t["v"], log_alpha, log_mu, probe, beta, eta), scale)[0][0]
 
 
 def rwkv6(t, p):
