@@ -258,6 +258,12 @@ const Family *effc::frontend::findFamily(ConfigReader &config) {
     return !f.modelType.empty() && f.modelType == *modelType;
   });
   if (family == getFamilies().end()) {
+    for (const RefusedModel &refused : getRefusedModels())
+      if (refused.modelType == *modelType) {
+        config.report("model_type " + quote(*modelType) +
+                      " is not supported: " + refused.reason.str());
+        return nullptr;
+      }
     config.report("model_type " + quote(*modelType) +
                   " is not supported; supported: " + listModelTypes());
     return nullptr;

@@ -29,6 +29,16 @@ struct Family {
   bool hasOwnCode = false;
 };
 
+/// A `model_type` that is known and not read.
+struct RefusedModel {
+  llvm::StringLiteral modelType;
+  /// Why its form does not fit, or what it lacks: the end of a message.
+  llvm::StringLiteral reason;
+};
+
+/// All of them, in alphabetical order.
+llvm::ArrayRef<RefusedModel> getRefusedModels();
+
 /// All families and their layouts.
 llvm::ArrayRef<Family> getFamilies();
 
