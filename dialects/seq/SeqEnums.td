@@ -148,6 +148,12 @@ def Seq_DerivationRule
         I32EnumCase<"LowerBound", 1, "lower_bound">,
         I32EnumCase<"Repeated", 2, "repeated">]>;
 
+def Seq_FenwickNumber
+    : Seq_Enum<"FenwickNumber", "what a position says of a level", [
+        I32EnumCase<"Written", 0, "written">,
+        I32EnumCase<"Read", 1, "read">,
+        I32EnumCase<"Forgotten", 2, "forgotten">]>;
+
 def Seq_ReduceKind
     : Seq_Enum<"ReduceKind", "how elements along an axis are combined", [
         I32EnumCase<"Sum", 0, "sum">,

@@ -1,5 +1,5 @@
-// #seq.derivation, #seq.row_groups, #seq.row_numbers, #seq.position_scales: what
-// weights are made of besides the elements of one tensor.
+// #seq.derivation, #seq.row_groups, #seq.row_numbers, #seq.position_scales,
+// #seq.fenwick_levels: what weights are made of besides the elements of one tensor.
 #include "dialects/seq/SeqAttributes.h"
 
 #include "mlir/IR/BuiltinTypeInterfaces.h"
@@ -96,6 +96,44 @@ SmallVector<double> PositionScalesAttr::computeRow(int64_t position,
   double steps = double(position / getOriginalContext());
   return SmallVector<double>(count, 1 + getBeta().getValueAsDouble() *
                                             std::log(1 + steps));
+}
+
+LogicalResult FenwickLevelsAttr::verifyCount(
+    int64_t count, function_ref<InFlightDiagnostic()> emitError) const {
+  constexpr int64_t kMostLevels = 32;
+  if (count > kMostLevels)
+    return emitError() << "expects at most " << kMostLevels
+                       << " levels, but got " << count;
+  return success();
+}
+
+bool FenwickLevelsAttr::hasRows() const { return true; }
+
+SmallVector<double> FenwickLevelsAttr::compute(int64_t count) const {
+  return computeRow(/*position=*/0, count);
+}
+
+SmallVector<double> FenwickLevelsAttr::computeRow(int64_t position,
+                                                  int64_t count) const {
+  // Less than any log-decay, and no sum of such leaves f32.
+  constexpr double kForgotten = -1e30;
+  SmallVector<double> numbers;
+  for (int64_t level = 0; level < count; ++level) {
+    int64_t period = int64_t(1) << level;
+    bool isSet = position % period >= period / 2;
+    switch (getNumber()) {
+    case FenwickNumber::Written:
+      numbers.push_back(level == 0 || !isSet ? 1 : 0);
+      break;
+    case FenwickNumber::Read:
+      numbers.push_back(level == 0 || isSet ? 1 : 0);
+      break;
+    case FenwickNumber::Forgotten:
+      numbers.push_back(position % period == 0 ? kForgotten : 0);
+      break;
+    }
+  }
+  return numbers;
 }
 
 LogicalResult

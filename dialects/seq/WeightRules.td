@@ -203,6 +203,44 @@ def Seq_PositionScalesAttr
   let genVerifyDecl = 1;
 }
 
+def Seq_FenwickLevelsAttr
+    : Seq_Attr<"FenwickLevels", "fenwick_levels", [
+        DeclareAttrInterfaceMethods<Seq_ComputedWeightInterface,
+                                    ["verifyCount", "hasRows", "computeRow"]>]> {
+  let summary = "What each position does to the levels of a Fenwick tree";
+  let description = [{
+    The tokens before position `p` lie in buckets of a power of two each, one for
+    every bit of `p` that is set. Level 0 is the token itself, level `l` above it has
+    the bucket of `2^(l-1)` tokens, if there is one. In each `2^l` positions such a
+    level takes in the first half and is read by the second, and is then empty. The
+    row of position `p` has one number for each level `l`, with `bit` that of
+    `2^(l-1)`:
+
+    ```
+    written    1 where l = 0 or the bit is not set, else 0
+    read       1 where l = 0 or the bit is set, else 0
+    forgotten  -1e30 where 2^l divides p, else 0: a log-decay
+    ```
+
+    So a state for each level, gated by these numbers, is a linear recurrence of its
+    own, and log-linear attention is a weighted sum of what they read.
+
+    Constraints:
+
+    * (FENWICK_LEVELS1) A row has at most 32 levels.
+
+    Example:
+
+    ```mlir
+    #seq.fenwick_levels<number = written>
+    ```
+
+    Source: Guo et al., arXiv:2506.04761, whose levels these are.
+  }];
+  let parameters = (ins EnumParameter<Seq_FenwickNumber>:$number);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Seq_RowGroupsAttr : Seq_Attr<"RowGroups", "row_groups"> {
   let summary = "Which rows of a tensor a weight has";
   let description = [{

@@ -35,6 +35,7 @@
 #include "frontend/families/Lfm3.h"
 #include "frontend/families/LinearTransformer.h"
 #include "frontend/families/Llama.h"
+#include "frontend/families/LogLinearMamba2.h"
 #include "frontend/families/Mamba.h"
 #include "frontend/families/Mamba2.h"
 #include "frontend/families/Mamba2Config.h"
@@ -132,6 +133,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
       {"rwkv_hybrid", "RwkvHybridForCausalLM", "", readVocabularySize,
        importRwkvHybrid, /*hasOwnCode=*/true},
       {"mamba", "MambaForCausalLM", "", readVocabularySize, importMamba},
+      {"log_linear_mamba2", "LogLinearMamba2ForCausalLM", "",
+       readVocabularySize, importLogLinearMamba2},
       {"mamba3", "Mamba3ForCausalLM", "", readVocabularySize, importMamba3},
       {"falcon_mamba", "FalconMambaForCausalLM", "", readVocabularySize,
        importFalconMamba},

@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
+#include "frontend/model/InverseFunctions.h"
 
 #include <cmath>
 
@@ -252,17 +253,6 @@ struct KdaNames {
 };
 
 } // namespace
-
-/// What the softplus of is `y` [T, C], which is above 0: log(e^y - 1), as
-/// y + log(2 t / (1 + t)) with t = tanh(y / 2), which is precise for small y.
-static Value beforeSoftplus(ModelBuilder &model, const std::string &name,
-                            Value y) {
-  Value t = model.elementwise<seq::TanhOp>(name, model.scale(name, y, 0.5));
-  Value twice = model.elementwise<seq::LogOp>(name, model.scale(name, t, 2));
-  Value more = model.elementwise<seq::SoftplusOp>(
-      name, model.elementwise<seq::LogOp>(name, t));
-  return model.add(name, y, model.sub(name, twice, more));
-}
 
 namespace {
 

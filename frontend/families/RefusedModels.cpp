@@ -24,9 +24,6 @@ llvm::ArrayRef<RefusedModel> effc::frontend::getRefusedModels() {
        "before it, which no op computes"},
       {"gdn2", "flash-linear-attention has its layer and no model of it; the "
                "explicit layout has the layer as part 'gated_delta_rule_2'"},
-      {"log_linear_mamba2",
-       "which of its states a token writes follows from the bits of its "
-       "position, and no importer writes that yet"},
       {"mesa_net",
        "each token solves a K x K system by conjugate gradients, some 30 "
        "reads of one state, and a linear recurrence is read once"},

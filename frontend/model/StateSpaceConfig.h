@@ -32,6 +32,9 @@ struct StateSpaceConfig {
   bool feedsChannels = false;
   /// Channels beside the mixer's that are a gated layer of their own.
   int64_t beside = 0;
+  /// Levels of log-linear attention, each with a state of its own and a weight
+  /// for each head; 0: one state, and no weights.
+  int64_t levels = 0;
   /// The time step is clamped to these after softplus.
   double dtMin = 0;
   double dtMax = std::numeric_limits<double>::infinity();
@@ -44,9 +47,9 @@ struct StateSpaceConfig {
   /// Channels that are convolved: x, B and C.
   int64_t convolved() const { return inner() + 2 * groupKeys(); }
   /// Rows of in_proj: gates and values of what stands beside the mixer, then z,
-  /// x, B, C and dt.
+  /// x, B, C, dt and the weights of levels.
   int64_t projected() const {
-    return 2 * beside + inner() + convolved() + heads;
+    return 2 * beside + inner() + convolved() + heads * (1 + levels);
   }
   /// Columns of out_proj.
   int64_t mixed() const { return beside + inner(); }

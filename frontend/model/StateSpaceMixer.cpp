@@ -1,6 +1,7 @@
 #include "frontend/model/StateSpaceMixer.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/model/LogLinear.h"
 
 #include <cmath>
 
@@ -101,8 +102,8 @@ public:
                     const std::string &source, ModelBuilder &model)
       : config(config), name(name), source(source), model(model) {}
 
-  /// The rows of in_proj are z, x, B, C, dt, in that order, behind those of
-  /// what stands beside the mixer.
+  /// The rows of in_proj are z, x, B, C, dt and the weights of levels, in that
+  /// order, behind those of what stands beside the mixer.
   Value emit(Value x) {
     Value projected =
         emitProjection("in_proj", x, config.projected(), config.inputBias);
@@ -116,7 +117,9 @@ public:
     Value gate = scaled(part(inner), factors.gate);
     Value convolved = emitConvolution(emitTaken(part(config.convolved())));
     Value dt = scaled(part(config.heads), factors.step);
-    Value y = emitGate(emitSsd(convolved, dt), gate);
+    Value weight =
+        config.levels > 0 ? part(config.heads * config.levels) : Value();
+    Value y = emitGate(emitSsd(convolved, dt, weight), gate);
     if (config.beside > 0)
       y = seq::ConcatOp::create(model.getBuilder(), model.at(name + "beside"),
                                 mlir::ValueRange{emitBeside(projected), y},
@@ -196,8 +199,8 @@ private:
                                   seq::Activation::Silu);
   }
 
-  /// The mixed tokens [T, H V].
-  Value emitSsd(Value convolved, Value dt) {
+  /// The mixed tokens [T, H V]; `weight` is that of levels, where there are any.
+  Value emitSsd(Value convolved, Value dt, Value weight) {
     int64_t inner = config.inner(), groupKeys = config.groupKeys();
     std::string here = name + "ssd";
     llvm::SmallVector<int64_t> perGroup = {config.groups, config.keys};
@@ -208,6 +211,9 @@ private:
     Value c = model.reshape(
         here, model.slice(here, convolved, inner + groupKeys, groupKeys),
         perGroup);
+    if (weight)
+      return emitFed(
+          emitLevels(model, config, name, source, {x, dt, b, c, weight}), x);
     Value rate = model.vector(name + "a_log", source + "A_log", config.heads);
     Value bias =
         model.vector(name + "dt_bias", source + "dt_bias", config.heads);
@@ -234,6 +240,23 @@ private:
     return model.add(
         here, y,
         model.mul(here, channels, model.broadcast(here, feed, channels)));
+  }
+
+  /// y [T, H, V] and the feed-through of x: [T, H V].
+  Value emitFed(Value y, Value x) {
+    std::string here = name + "ssd";
+    WeightSource from(source + "D");
+    llvm::SmallVector<int64_t> shape = {config.heads}, dimensions = {1};
+    if (config.feedsChannels) {
+      from.stored = {config.inner()};
+      shape.push_back(config.values);
+      dimensions.push_back(2);
+    }
+    Value feed = seq::BroadcastOp::create(
+        model.getBuilder(), model.at(here),
+        model.numbers(name + "d", from, shape), x, dimensions);
+    return model.reshape(here, model.add(here, y, model.mul(here, x, feed)),
+                         {config.inner()});
   }
 
   const StateSpaceConfig &config;

@@ -175,6 +175,12 @@ seq.weight @position_scales1_context computed(#seq.position_scales<beta = 0.1 : 
 
 // -----
 
+// FENWICK_LEVELS1
+// expected-error @+1 {{expects at most 32 levels, but got 33}}
+seq.weight @fenwick_levels1_most computed(#seq.fenwick_levels<number = read>) : tensor<2x33xf32>
+
+// -----
+
 // ROW_NUMBERS1
 // expected-error @+1 {{expects 'numbers' that are finite, but got }}
 seq.weight @row_numbers1_none computed(#seq.row_numbers<numbers = []>) : tensor<2x6xf32>

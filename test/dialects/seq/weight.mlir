@@ -26,6 +26,8 @@ seq.weight @query source("qkv") rows(#seq.row_groups<offset = 0, size = 8, strid
 seq.weight @taps computed(#seq.row_numbers<numbers = [1.0, -1.0]>) : tensor<2x6xf32>
 // CHECK: seq.weight @scales computed(#seq.position_scales<beta = 1.000000e-01 : f64, original_context = 16>) : tensor<40x1xf32>
 seq.weight @scales computed(#seq.position_scales<beta = 0.1 : f64, original_context = 16>) : tensor<40x1xf32>
+// CHECK: seq.weight @levels computed(#seq.fenwick_levels<number = forgotten>) : tensor<40x7xf32>
+seq.weight @levels computed(#seq.fenwick_levels<number = forgotten>) : tensor<40x7xf32>
 // CHECK: seq.weight @values source("kv_b") rows(<offset = 4, size = 7, stride = 11, count = 3>) : tensor<3x7x5xf32>
 seq.weight @values source("kv_b") rows(#seq.row_groups<offset = 4, size = 7, stride = 11, count = 3>)
     : tensor<3x7x5xf32>

@@ -31,6 +31,7 @@ DRAW = {
     r"residual_weight$": (1.0, 0.4),
     r"dt_proj\.bias$": (-0.5, 1.0),
     r"mixer\.D$": (1.0, 0.4),
+    r"mixer\.L$": (0.8, 0.5),
     r"activation_norm\.weight$": (1.0, 0.3),
     r"attn\.(decay|D)$": (0.5, 0.7),
 }
@@ -58,6 +59,14 @@ CASES = [
         vocab_size=23, hidden_size=20, intermediate_size=40, num_hidden_layers=1, state_size=6, head_dim=8,
         norm_before_gate=True, conv_kernel=3, D_has_hdim=True, tie_word_embeddings=True, chunk_size=16),
          embedding=0.3),
+    # The layers beside are 256 wide at least.
+    case("log_linear_mamba2", "plain", "LogLinearMamba2", dict(
+        vocab_size=23, hidden_size=12, intermediate_size=24, num_hidden_layers=1, state_size=5, head_dim=8, conv_kernel=3,
+        chunk_size=64)),
+    case("log_linear_mamba2", "groups_bf16", "LogLinearMamba2", dict(
+        vocab_size=29, hidden_size=16, intermediate_size=32, num_hidden_layers=2, state_size=7, head_dim=8, n_groups=2,
+        norm_before_gate=True, D_has_hdim=True, use_bias=True, norm_eps=1e-4, chunk_size=64, tie_word_embeddings=True),
+         dtype="bf16", embedding=0.3),
     case("gla", "plain", "GLA", dict(num_heads=3, expand_k=0.4, expand_v=1.2)),
     case("gla", "convolutions_hybrid_bf16", "GLA", dict(
         hidden_size=24, num_heads=2, expand_k=0.5, expand_v=1.0, use_short_conv=True, conv_size=3,

@@ -29,6 +29,7 @@ import fla.layers.hgrn2  # noqa: E402
 import fla.layers.kda  # noqa: E402
 import fla.layers.lightnet  # noqa: E402
 import fla.layers.linear_attn  # noqa: E402
+import fla.layers.log_linear_mamba2  # noqa: E402
 import fla.layers.mamba2  # noqa: E402
 import fla.layers.multiscale_retention  # noqa: E402
 import fla.layers.rodimus  # noqa: E402
@@ -55,6 +56,7 @@ from fla.ops.hgrn.naive import naive_recurrent_hgrn  # noqa: E402
 from fla.ops.kda.gate import naive_kda_gate, naive_kda_lowerbound_gate  # noqa: E402
 from fla.ops.kda.naive import naive_recurrent_kda  # noqa: E402
 from fla.ops.linear_attn.naive import naive_recurrent_linear_attn  # noqa: E402
+from fla.ops.log_linear_attn.naive import naive_log_linear_attn  # noqa: E402
 from fla.ops.retention.naive import naive_retention  # noqa: E402
 from fla.ops.rwkv6.recurrent_naive import naive_recurrent_rwkv6  # noqa: E402
 from fla.ops.rwkv7.fused_addcmul import torch_addcmul_rwkv7  # noqa: E402
@@ -371,6 +373,25 @@ fla.layers.rwkv7.fused_addcmul_rwkv7 = torch_addcmul_rwkv7
 fla.layers.rwkv7.fused_k_rwkv7 = k_update_ref
 fla.layers.rwkv7.gate_output_correction = gate_output_correction_ref
 fla.layers.rwkv7.l2_norm = l2_norm
+
+
+
+def log_linear_attention(q, k, v, g, level_scales, scale, **unused):
+    return naive_log_linear_attn(q, k, v, g, level_scales, scale), None
+
+
+def convolve_channels(x, weight, bias=None, activation=None, **unused):
+    return short_convolution(x.transpose(1, 2), weight, bias, activation)[0].transpose(1, 2)
+
+
+def in_kernels(self, hidden_states, attention_mask=None, past_key_values=None, use_cache=False, **unused):
+    """The layer refuses a CPU; what it calls has bodies here."""
+    return self.cuda_kernels_forward(hidden_states)[0], None, None
+
+
+fla.layers.log_linear_mamba2.chunk_log_linear_attn = log_linear_attention
+fla.layers.log_linear_mamba2.causal_conv1d_fn = convolve_channels
+fla.layers.log_linear_mamba2.LogLinearMamba2.forward = in_kernels
 
 __all__ = ["fla", "nn", "norm", "rotary"]
 

@@ -40,6 +40,15 @@ TEST_F(RefusedKeys, Bamba) {
                 "expects 'attn_rotary_emb' to be 4, but got 8");
 }
 
+TEST_F(RefusedKeys, LogLinearMamba2) {
+  read("log_linear_mamba2/plain");
+  expectRefused("attnres_block_size", 2,
+                "expects 'attnres_block_size' to be null, but got 2");
+  expectRefused("dt_limit", json::array({0.1, 0.9}),
+                "expects no bounds in 'dt_limit', as the public library does, "
+                "but got some");
+}
+
 TEST_F(RefusedKeys, Zamba) {
   read("zamba/four_heads_untied");
   expectRefused("hidden_mamba_act", "gelu",
