@@ -70,6 +70,7 @@ ALLOWED = {
 }
 # Rooms of a floor, from the first to the last: one includes those before it.
 ORDERS = [
+    ["dialects/storage", "dialects/seq", "dialects/tile", "dialects/plan"],
     ["passes/kernel_facts", "passes/seq", "passes/seq_to_tile", "passes/tile", "passes/plan"],
     ["codegen/math", "codegen/storage", "codegen/image", "codegen/host", "codegen/nvptx", "codegen/sim", "codegen/artifact"],
     ["frontend/checkpoint", "frontend/tokenizer", "frontend/gguf", "frontend/weights", "frontend/model",

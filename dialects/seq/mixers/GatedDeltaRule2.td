@@ -15,7 +15,7 @@ def Seq_GatedDeltaRule2Op : Seq_LinearMixerOp<"gated_delta_rule_2", [
     Seq_Parameter<"dt_bias", "H,K", "added to `f`">,
     Seq_State<"state", "H,K,V">]> {
   let summary = "Gated delta rule 2: what a token erases and what it writes have gates of their own";
-  let label = "GDN";
+  let label = "GATED_ERASE"; // a number follows
   let attributes = (ins DefaultValuedAttr<F64Attr, "1.0">:$scale);
   let text = [{
     Reads `T` tokens and the state left by those before them; returns the mixed
