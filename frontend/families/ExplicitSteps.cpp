@@ -12,7 +12,15 @@ static constexpr seq::OperandSignature operand(llvm::StringLiteral name,
   return {name, letters, role, kIsOptional, seq::StateKind::Matrix, 0.0};
 }
 
-static constexpr seq::OperandSignature kMomentum[] = {
+/// In the order of the signature's tokens, parameters and states, and of its numbers.
+namespace momentum {
+enum Token { kQ, kK, kV, kBeta, kA, kM, kE };
+enum Parameter { kALog, kDtBias, kMLog, kMBias, kFactorLog, kDLog };
+enum State { kState, kMomentum };
+enum Number { kScale, kEps, kTau, kMostLoss };
+} // namespace momentum
+
+static constexpr seq::OperandSignature kMomentumOperands[] = {
     operand("q", "THK", seq::OperandRole::Token),
     operand("k", "THK", seq::OperandRole::Token),
     operand("v", "THV", seq::OperandRole::Token),
@@ -30,7 +38,7 @@ static constexpr seq::OperandSignature kMomentum[] = {
     operand("momentum", "HKV", seq::OperandRole::State)};
 
 llvm::ArrayRef<seq::OperandSignature> effc::frontend::getMomentumSignature() {
-  return kMomentum;
+  return kMomentumOperands;
 }
 
 // Huang et al., arXiv:2605.05838, as the layer of flash-linear-attention 0.6
@@ -45,9 +53,10 @@ llvm::ArrayRef<seq::OperandSignature> effc::frontend::getMomentumSignature() {
 //   y    = scale q @ S
 Value effc::frontend::writeMomentumStep(WrittenStep &step,
                                         llvm::ArrayRef<double> numbers) {
-  double scale = numbers[0], epsilon = numbers[1], tau = numbers[2],
-         mostLoss = numbers[3];
-  Value v = step.token(2), beta = step.token(3);
+  using namespace momentum;
+  double scale = numbers[kScale], epsilon = numbers[kEps], tau = numbers[kTau],
+         mostLoss = numbers[kMostLoss];
+  Value v = step.token(kV), beta = step.token(kBeta);
   auto number = [&](double x) { return step.constant(x, beta); };
   auto add = [&](Value x, Value y) { return step.make<seq::AddOp>(x, y); };
   auto mul = [&](Value x, Value y) { return step.make<seq::MulOp>(x, y); };
@@ -60,30 +69,31 @@ Value effc::frontend::writeMomentumStep(WrittenStep &step,
     Value length = step.make<seq::SqrtOp>(add(square, number(epsilon)));
     return step.contract(div(number(1), length), "h", x, "hk", "hk");
   };
-  Value corrected = step.contract(step.make<seq::ExpOp>(step.parameter(5)), "h",
-                                  step.token(1), "hk", "hk");
-  Value q = unit(step.make<seq::SubOp>(step.token(0), corrected));
-  Value k = unit(step.token(1));
+  Value corrected = step.contract(step.make<seq::ExpOp>(step.parameter(kDLog)),
+                                  "h", step.token(kK), "hk", "hk");
+  Value q = unit(step.make<seq::SubOp>(step.token(kQ), corrected));
+  Value k = unit(step.token(kK));
 
   Value eta = add(number(1),
-                  step.make<seq::TanhOp>(mul(step.token(6), number(1 / tau))));
-  Value factor = mul(eta, step.make<seq::ExpOp>(step.parameter(4)));
+                  step.make<seq::TanhOp>(mul(step.token(kE), number(1 / tau))));
+  Value factor = mul(eta, step.make<seq::ExpOp>(step.parameter(kFactorLog)));
   Value square = mul(factor, factor), whole = add(number(1), square);
-  Value decay = step.decay(step.token(4), step.parameter(0), step.parameter(1));
+  Value decay = step.decay(step.token(kA), step.parameter(kALog),
+                           step.parameter(kDtBias));
   Value keep = div(decay, whole);
   Value rate = mul(beta, div(square, whole));
-  Value loss =
-      mul(step.make<seq::ExpOp>(step.parameter(2)),
-          step.make<seq::SoftplusOp>(add(step.token(5), step.parameter(3))));
+  Value loss = mul(
+      step.make<seq::ExpOp>(step.parameter(kMLog)),
+      step.make<seq::SoftplusOp>(add(step.token(kM), step.parameter(kMBias))));
   Value mu = step.make<seq::ExpOp>(
       step.make<seq::MaxOp>(step.make<seq::NegOp>(loss), number(-mostLoss)));
 
-  Value kept = times(keep, step.state(0));
+  Value kept = times(keep, step.state(kState));
   Value error =
       step.make<seq::SubOp>(v, step.contract(k, "hk", kept, "hkv", "hv"));
   Value pushed = step.contract(step.contract(eta, "h", k, "hk", "hk"), "hk",
                                error, "hv", "hkv");
-  Value momentum = add(times(mu, step.state(1)), pushed);
+  Value momentum = add(times(mu, step.state(kMomentum)), pushed);
   Value next = add(kept, times(rate, momentum));
   Value read = step.contract(q, "hk", next, "hkv", "hv");
   return step.finish(step.contract(number(scale), "h", read, "hv", "hv"),
