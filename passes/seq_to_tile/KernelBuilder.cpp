@@ -86,13 +86,15 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
     broken = true;
   }
   SmallVector<int64_t> strides = denseStrides(type);
-  // The elements of a vector lie densely; rows of anything else are padded.
-  if (reshape.getX().getType().getRank() > 1) {
-    if (type.getDimSize(0) != reshape.getX().getType().getDimSize(0)) {
+  // The elements of a vector lie densely, and so do those of a single row; rows of
+  // anything else are padded.
+  RankedTensorType rows = reshape.getX().getType();
+  bool keepsRows = type.getDimSize(0) == rows.getDimSize(0);
+  if (rows.getRank() > 1 && (keepsRows || rows.getDimSize(0) != 1)) {
+    if (!keepsRows) {
       reshape.emitOpError("reads padded rows under another first dimension, "
                           "which no kernel can: expects ")
-          << reshape.getX().getType().getDimSize(0) << " rows, but got "
-          << type.getDimSize(0);
+          << rows.getDimSize(0) << " rows, but got " << type.getDimSize(0);
       broken = true;
     }
     strides[0] = access.strides[0];
