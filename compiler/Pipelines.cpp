@@ -91,6 +91,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
   passes.addPass(createFormKernelsPass(kernels));
   if (target.roundsProducts && options.narrowResults)
     passes.addPass(createNarrowResultsPass());
+  if (target.isGpu && target.roundsProducts)
+    passes.addPass(createUnpackWeightsPass());
   if (target.hasPanels) {
     passes.addPass(createPackWeightsPass());
     passes.addPass(createStoreDigitsPass());

@@ -1,5 +1,9 @@
 #include "passes/kernel_facts/LaunchCost.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
+
+#include "llvm/Support/MathExtras.h"
+
 using namespace effc;
 
 // A rate of the second cache: terms of products whose items read the norm's operands
@@ -13,6 +17,11 @@ static constexpr int64_t kNormedTerms = 1600, kGatedTerms = kNormedTerms / 2,
 static constexpr int64_t kUsualOutputs = 1024,
                          kSavedBytes = 2 * 2 * kUsualOutputs;
 
+// Weights that a core unpacks into tiles of a product in a cycle, with what the product
+// itself takes: predicted for q4_0, for others fewer. It has that rate from so many
+// tiles of rows on; with fewer, items are too few to hide what each waits for.
+static constexpr int64_t kUnpackedWeights = 3, kUnpackedTiles = 3;
+
 int64_t effc::mostNormedTerms(tile::TargetAttr gpu, bool isGated) {
   return gpu.getCore().getLaunch() * gpu.getCores() *
          (isGated ? kGatedTerms : kNormedTerms) / kNormedCores;
@@ -20,4 +29,16 @@ int64_t effc::mostNormedTerms(tile::TargetAttr gpu, bool isGated) {
 
 int64_t effc::fewestSplitRows(tile::TargetAttr gpu) {
   return gpu.getCore().getLaunch() * gpu.getBandwidth() / kSavedBytes;
+}
+
+bool effc::paysToUnpack(tile::TargetAttr gpu, int64_t rows, int64_t weights,
+                        int64_t bytes) {
+  constexpr int64_t kNarrowBytes = 2;
+  int64_t tiles = std::max<int64_t>(
+      llvm::divideCeil(rows, BlockRoom::of(gpu).tileRows()), kUnpackedTiles);
+  int64_t inTiles = tiles * weights / (kUnpackedWeights * gpu.getCores());
+  // Written, and read again by the product.
+  int64_t ahead = gpu.getCore().getLaunch() +
+                  (bytes + 2 * kNarrowBytes * weights) / gpu.getBandwidth();
+  return ahead < inTiles;
 }

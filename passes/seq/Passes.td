@@ -360,6 +360,33 @@ def NarrowResultsPass : Pass<"seq-narrow-results", "::mlir::ModuleOp"> {
   }];
 }
 
+def UnpackWeightsPass : Pass<"seq-unpack-weights", "::mlir::ModuleOp"> {
+  let summary = "Unpack matrices of blocks once for a GPU's products of many rows";
+  let description = [{
+    A product of a GPU that rounds its operands to bf16 (or f16) has each item unpack the
+    part of a matrix of blocks (`!storage.block`) that it multiplies, once for every 64
+    rows of the call. Where a launch more, which writes the matrix in 16 bits, takes less
+    time (`paysToUnpack` in `passes/kernel_facts/LaunchCost.h`), this pass puts a
+    `seq.kernel` in front that hands the matrix on so: its body yields its argument, and
+    `narrow` lists it. The product then is one with a matrix of bf16, by the same units.
+    Products of an entry that read one weight share what is unpacked.
+
+    Each matrix of blocks that a kernel reads is a remark, which says how it is unpacked.
+
+    Needs: kernels (`seq-form-kernels`). A module without `tile.target`, or whose target
+    is no GPU that rounds products to 16 bits, stays as it is.
+    Keeps: what products multiply, since they round what they unpack to the same numbers;
+    the bits are those of the same matrix stored in 16 bits. Where bits have to be stable
+    (`bit-stable`) they are those without the pass; else another unit may add otherwise.
+    Running it again changes nothing but for the remarks.
+    Not done: products of a row or two, of fewer than 16 terms, and of a matrix for each
+    block of channels. Heads: the largest matrix would take memory in each call, and of a
+    prompt few rows are outputs. Experts, of which tokens choose few.
+
+    Example: test/passes/seq/unpack-weights.mlir
+  }];
+}
+
 def ExpandFormPass : Pass<"seq-expand-form"> {
   let summary = "Derive a form of each mixer as primitive ops";
   let description = [{

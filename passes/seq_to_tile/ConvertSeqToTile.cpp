@@ -420,7 +420,10 @@ FailureOr<BuiltKernels> EntryConversion::buildOnce(seq::KernelOp kernel,
     return *known;
   KnownKernels::Description described(kernel, context);
   Operation *core = kernel.getCoreOp();
-  StringRef family = core ? core->getName().stripDialect() : "elementwise";
+  bool isEmpty = kernel.getBody().front().without_terminator().empty();
+  StringRef family = core      ? core->getName().stripDialect()
+                     : isEmpty ? "unpacked"
+                               : "elementwise";
   std::string name = (family + "_" + Twine(kernels.size())).str();
   BuiltKernels built;
   OpBuilder::InsertionGuard guard(kernelBuilder);

@@ -56,6 +56,7 @@ private:
   void join(plan::EntryOp entry);
   SmallVector<plan::LaunchOp> groupOf(plan::LaunchOp first);
   bool readSameRows(plan::LaunchOp first, plan::LaunchOp other);
+  bool readsOfCall(plan::LaunchOp launch);
   bool belongTogether(plan::LaunchOp first, plan::LaunchOp other);
   void replace(ArrayRef<plan::LaunchOp> group);
   tile::KernelOp joinedKernel(ArrayRef<plan::LaunchOp> group);
@@ -110,9 +111,19 @@ bool LaunchJoining::readSameRows(plan::LaunchOp first, plan::LaunchOp other) {
   });
 }
 
+// Whether anything but weights is read. What is made of weights alone could be made for
+// all layers at once, and would lie in memory for all of them.
+bool LaunchJoining::readsOfCall(plan::LaunchOp launch) {
+  LaunchAccesses all = accessesOf(launch);
+  return llvm::any_of(all.read, [&](Value memory) {
+    return !all.written.contains(memory) &&
+           !memory.getDefiningOp<plan::WeightOp>();
+  });
+}
+
 // Products that read the same rows, or what one kernel does with different ones.
 bool LaunchJoining::belongTogether(plan::LaunchOp first, plan::LaunchOp other) {
-  if (!haveSameTiles(first, other))
+  if (!haveSameTiles(first, other) || !readsOfCall(first))
     return false;
   if (first.getKernel() == other.getKernel())
     return true;

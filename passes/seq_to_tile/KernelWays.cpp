@@ -141,7 +141,8 @@ LogicalResult buildMixer(KernelBuilder &k, seq::MixerOpInterface mixer,
 LogicalResult build(KernelBuilder &k, Way way) {
   Operation *core = k.getCore();
   if (!core)
-    return buildElementwise(k);
+    return k.getSourceBody().without_terminator().empty() ? buildUnpacked(k)
+                                                          : buildElementwise(k);
   for (auto [takes, build] : kBuilders)
     if (takes(core))
       return build(k);

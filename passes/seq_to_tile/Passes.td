@@ -70,7 +70,8 @@ def JoinLaunchesPass : Pass<"tile-join-launches", "::mlir::ModuleOp"> {
     Needs: plans and kernels that have no schedule yet (`convert-seq-to-tile`). A module
     for the host stays as it is.
     Keeps: what every buffer holds after the entry.
-    Not done: entries for prompts, whose launches fill the cores.
+    Not done: entries for prompts, whose launches fill the cores. What is made of weights
+    alone (`seq-unpack-weights`) stays a launch for each, since all layers' are independent.
 
     Example: test/passes/seq_to_tile/join-launches.mlir
   }];

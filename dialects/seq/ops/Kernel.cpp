@@ -62,10 +62,11 @@ LogicalResult KernelOp::verify() {
                            << " behind " << before;
     before = number;
     auto type = dyn_cast<RankedTensorType>(getResult(number).getType());
-    if (!type || !type.getElementType().isF32())
-      return emitOpError()
-             << "expects 'narrow' to list f32 results, but result " << number
-             << " is " << getResult(number).getType();
+    if (!type || (!type.getElementType().isF32() &&
+                  !isa<effc::storage::BlockType>(type.getElementType())))
+      return emitOpError() << "expects 'narrow' to list results of f32 or of "
+                              "blocks, but result "
+                           << number << " is " << getResult(number).getType();
   }
   return success();
 }

@@ -25,7 +25,8 @@ def Seq_KernelOp
     or digits, rounded to the nearest where they are written. It says how a result is handed
     on, not what it is: the meaning stays that of the body, of f32. `seq-narrow-results`
     lists what is read as the nearest of that type anyway, and where bits may differ what
-    tolerates rounding.
+    tolerates rounding. A kernel without ops whose argument is a matrix of blocks hands it
+    on unpacked (`seq-unpack-weights`).
 
     Constraints:
 
@@ -33,8 +34,8 @@ def Seq_KernelOp
     * (KERNEL2) The `seq.yield` has operands of the results' types, in order.
     * (KERNEL3) `name` is not empty.
     * (KERNEL4) The body holds at most 512 ops.
-    * (KERNEL5) `narrow`, where present, lists f32 results in ascending order, at
-      least one.
+    * (KERNEL5) `narrow`, where present, lists results of f32 or of blocks in ascending
+      order, at least one.
     * (KERNEL6) `narrow` and `narrow_to` are there together, and `narrow_to` is bf16,
       f16 or `!storage.digits`.
     * (KERNEL7) `core`, where present, is the number of an op before the `seq.yield`

@@ -30,6 +30,8 @@ mlir::LogicalResult buildGroupNorm(KernelBuilder &k);
 mlir::LogicalResult buildSoftmax(KernelBuilder &k);
 /// Elementwise ops alone, row by row (Elementwise.cpp).
 mlir::LogicalResult buildElementwise(KernelBuilder &k);
+/// A matrix of blocks as it is handed on, unpacked (Unpacked.cpp).
+mlir::LogicalResult buildUnpacked(KernelBuilder &k);
 /// The short causal convolution with its tail (ShortConvolution.cpp).
 mlir::LogicalResult buildShortConvolution(KernelBuilder &k);
 /// The token before each one (TokenShift.cpp).

@@ -90,7 +90,7 @@ func.func @kernel5_empty(%x: tensor<?x6xf32>) {
 // -----
 
 func.func @kernel5_integers(%x: tensor<?xi32>) {
-  // expected-error @+1 {{expects 'narrow' to list f32 results, but result 0 is 'tensor<?xi32>'}}
+  // expected-error @+1 {{expects 'narrow' to list results of f32 or of blocks, but result 0 is 'tensor<?xi32>'}}
   %r = seq.kernel "a" (%a = %x : tensor<?xi32>) -> (tensor<?xi32>)
       attributes {narrow = array<i64: 0>, narrow_to = bf16} {
     seq.yield %a : tensor<?xi32>

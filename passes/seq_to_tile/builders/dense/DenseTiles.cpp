@@ -46,14 +46,13 @@ static int64_t rowTile(const CallContext &call) {
   return passesRows(call) ? kHostRows : rows;
 }
 
-// What the rows of a product are stored as.
-static Type storedRowsOf(Operation *op, const CallContext &call) {
-  Value rows = op->getOperand(0);
-  while (isa_and_nonnull<seq::SliceOp, seq::ReshapeOp>(rows.getDefiningOp()))
-    rows = rows.getDefiningOp()->getOperand(0);
-  Type stored = call.storedAs(rows);
+// What an operand of a product is stored as.
+static Type storedTypeOf(Value operand, const CallContext &call) {
+  while (isa_and_nonnull<seq::SliceOp, seq::ReshapeOp>(operand.getDefiningOp()))
+    operand = operand.getDefiningOp()->getOperand(0);
+  Type stored = call.storedAs(operand);
   return stored ? stored
-                : cast<RankedTensorType>(rows.getType()).getElementType();
+                : cast<RankedTensorType>(operand.getType()).getElementType();
 }
 
 // Whether the steps of both operands that are under way fit into a block, but for
@@ -152,9 +151,8 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   // Of an entry's rows few are outputs.
   if (rows == BlockRoom::of(call.target).tileRows() &&
       call.lead == tile::Count::Rows) {
-    Type stored =
-        cast<RankedTensorType>(op->getOperand(1).getType()).getElementType();
-    Type ofRows = storedRowsOf(op, call);
+    Type stored = storedTypeOf(op->getOperand(1), call),
+         ofRows = storedTypeOf(op->getOperand(0), call);
     int64_t step = Contraction::of(call, shape.inner).step;
     for (tile::ProductUnit unit : call.units)
       if (takesWeights(unit, stored, step, call.roundedTo()))

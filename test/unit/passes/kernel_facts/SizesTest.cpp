@@ -25,21 +25,41 @@ struct GpuSizes {
   int64_t convolutionThreads, convolutionRows, convolutionsBeside;
   int64_t windowKeys, narrowWindowKeys;
   int64_t normedTerms, gatedTerms, splitRows;
+  /// Thousands of weights from which 4 and 4,096 rows have them unpacked ahead.
+  int64_t unpackedOfFew, unpackedOfMany;
 };
+
+/// Of q4_0, 18 bytes for 32 weights; 0: never.
+int64_t unpackedFrom(tile::TargetAttr gpu, int64_t rows) {
+  constexpr int64_t kMost = 20000;
+  for (int64_t thousands = 1; thousands <= kMost; ++thousands)
+    if (paysToUnpack(gpu, rows, thousands * 1000, thousands * 1000 * 18 / 32))
+      return thousands;
+  return 0;
+}
 
 // All chips here have warps of 32 threads, four schedulers and 64 Ki registers in a core,
 // and launches of 2,500 cycles: 64 threads with 150 registers are there six times. A
 // norm is taken in up to 2,500 * 1,600 terms for 132 cores, and rows are split from
-// 2,500 cycles of memory by 4,096 bytes.
-constexpr GpuSizes kGpus[] = {
-    {"sm_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 3272727, 1636363, 882},
-    {"sm_86", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 2545454, 1272727, 336},
-    {"sm_89", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 3878787, 1939393, 244},
-    {"sm_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024},
-    {"sm_100", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4484848, 2242424, 2484},
-    {"sm_120", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 5151515, 2575757, 454},
-    {"sim_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 3272727, 1636363, 882},
-    {"sim_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64, 4000000, 2000000, 1024}};
+// 2,500 cycles of memory by 4,096 bytes. A weight of q4_0 that is unpacked ahead moves
+// 4 + 18 / 32 bytes; a core unpacks one in a cycle of few rows, and of 4,096, which are
+// 64 tiles, 3 of each. Where memory is slow beside the cores few rows never pay.
+constexpr GpuSizes kGpus[] = {{"sm_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               3272727, 1636363, 882, 410, 13},
+                              {"sm_86", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               2545454, 1272727, 336, 688, 11},
+                              {"sm_89", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               3878787, 1939393, 244, 0, 17},
+                              {"sm_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               4000000, 2000000, 1024, 515, 16},
+                              {"sm_100", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               4484848, 2242424, 2484, 444, 18},
+                              {"sm_120", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               5151515, 2575757, 454, 0, 21},
+                              {"sim_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               3272727, 1636363, 882, 410, 13},
+                              {"sim_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                               4000000, 2000000, 1024, 515, 16}};
 
 int64_t convolutionsBeside(tile::TargetAttr gpu) {
   return residentBlocks(gpu, BlockRoom::of(gpu).convolutionThreads(),
@@ -69,6 +89,8 @@ TEST_F(SizesTest, OfEveryGpu) {
         << name;
     EXPECT_EQ(mostNormedTerms(gpu, /*isGated=*/true), sizes.gatedTerms) << name;
     EXPECT_EQ(fewestSplitRows(gpu), sizes.splitRows) << name;
+    EXPECT_EQ(unpackedFrom(gpu, 4), sizes.unpackedOfFew) << name;
+    EXPECT_EQ(unpackedFrom(gpu, 4096), sizes.unpackedOfMany) << name;
   }
 }
 
