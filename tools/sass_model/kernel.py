@@ -10,6 +10,7 @@ from .pipes import cost_of
 from .warp import OFF, Code, RunError, Warp
 
 SAMPLES = 5     # blocks whose work is compared
+FEW = 2         # few blocks of a grid do its work where one runs more than so many times as long as the mean
 BUSY = 0.7      # a unit that works this part of the time bounds the kernel
 
 
@@ -65,7 +66,7 @@ class Predictor:
     def simulate(self, launch) -> Prediction:
         p, code = self.p, self.code(launch.kernel)
         warps = -(-launch.block_threads // 32)
-        block, scale, whole = self.representative(code, launch)
+        block, scale, whole, longest = self.representative(code, launch)
         loop = steady.main_loop(whole, warps)
         traces, loop = self.traces(code, launch, block, whole, loop, warps)
         held = occupancy.of(launch.registers, launch.shared_bytes, launch.block_threads, p)
@@ -76,23 +77,32 @@ class Predictor:
 
         far = tuple(number for number, operand in enumerate(launch.operands) if operand.memory == "dram")
 
-        def run(blocks: int):
+        def run(blocks: int, traces=traces, loop=loop, share=share):
             """(cycles of so many blocks side by side, cycles of an iteration, outcome of the longest run)"""
             def outcome(kept):
                 memories = Memories(p, launch.blocks, share, p.l1_bytes - blocks * (launch.shared_bytes + p.shared_reserved), far)
                 return Core(code.instructions, kept, blocks, memories, self.costs[launch.kernel]).run()
             long = outcome(traces[-1])
             if not loop:
-                return long.cycles * scale, 0.0, long
+                return long.cycles, 0.0, long
             each = max(0.0, long.cycles - outcome(traces[0]).cycles) / (loop.long - loop.short)
-            return (long.cycles + each * (loop.iterations - loop.long)) * scale, each, long
+            return long.cycles + each * (loop.iterations - loop.long), each, long
+
+        def alone(block: int) -> float:
+            """Cycles of a block that has an SM to itself, and reads what no other block has."""
+            whole = Warp(code, launch, block, 0).run()
+            unshared = [float(number in far) for number in range(len(launch.operands))]
+            return run(1, *self.traces(code, launch, block, whole, steady.main_loop(whole, warps), warps), unshared)[0]
 
         cycles, each, outcome = run(side_by_side)
+        cycles *= scale
         full, rest = divmod(launch.blocks, side_by_side * p.sms)
         total = full * cycles
         if rest:
             last = -(-rest // p.sms)
-            total += cycles if last == side_by_side else run(last)[0]
+            total += cycles if last == side_by_side else run(last)[0] * scale
+        if longest is not None:
+            total = max(total, alone(longest))
         seconds, floor = total / p.clock, dram_bytes / p.dram_bytes_per_second
         counts = mix_of(code.instructions, whole)
         tensor = sum(1 for index, note in zip(whole.issued, whole.notes) if note is not OFF and code.instructions[index].opcode.endswith("MMA"))
@@ -104,25 +114,30 @@ class Predictor:
             sum(whole.unknown_addresses.values()))
 
     def representative(self, code, launch):
-        """(a block, how much longer the mean of some blocks runs, the trace of the block's first warp)"""
+        """(a block, how much longer the mean of some blocks runs, the trace of the block's first warp, the block that runs longest where
+        few do the work, else None)"""
         places = sorted({launch.blocks * k // SAMPLES + launch.blocks // (2 * SAMPLES) for k in range(SAMPLES)})
         if len(places) == 1 or launch.blocks < SAMPLES:
-            return 0, 1.0, Warp(code, launch, 0, 0).run()
+            return 0, 1.0, Warp(code, launch, 0, 0).run(), None
         runs = {}
         middle = places[len(places) // 2]
         runs[middle] = Warp(code, launch, middle, 0).run()
         most = len(runs[middle].issued)
         # Blocks of one length need no more than a look at the first and the last.
-        for place in (places[0], places[-1]):
+        for place in (0, places[0], places[-1]):
             runs[place] = Warp(code, launch, place, 0, counts_only=True).run()
         if any(abs(len(trace.issued) - most) > 0.02 * most for trace in runs.values()):
             for place in places:
                 if place not in runs:
                     runs[place] = Warp(code, launch, place, 0, counts_only=True).run()
+        longest = max(runs, key=lambda place: len(runs[place].issued))
+        most_issued = len(runs[longest].issued)
+        # The first block stands for none but itself.
+        runs = {place: trace for place, trace in runs.items() if place in places}
         mean = sum(len(trace.issued) for trace in runs.values()) / len(runs)
         block = min(runs, key=lambda place: (abs(len(runs[place].issued) - mean), abs(place - middle)))
         trace = runs[block] if block == middle else Warp(code, launch, block, 0).run()
-        return block, mean / len(trace.issued), trace
+        return block, mean / len(trace.issued), trace, longest if most_issued > FEW * mean else None
 
     @staticmethod
     def traces(code, launch, block, whole, loop, warps):

@@ -67,6 +67,15 @@ class Bytes(unittest.TestCase):
         self.assertLess(predicted.seconds, 2 * P.dram_latency / P.clock)
         self.assertEqual(predicted.bound, "latency of results")
 
+    def test_a_grid_takes_no_less_than_the_one_block_that_works(self):
+        alone = """
+            S2R R1, SR_CTAID.X
+            ISETP.NE.AND P0, PT, R1, RZ, PT
+            @P0 EXIT""" + COPY
+        predicted = kernel.Predictor({"kernel": snippets.code(alone)}, P).predict(copying(64, "dram"))
+        self.assertGreater(predicted.seconds, P.dram_latency / P.clock)
+        self.assertLess(predicted.seconds, 2 * P.dram_latency / P.clock)
+
     def test_kernels_that_are_not_there(self):
         with self.assertRaisesRegex(warp.RunError, "no kernel kernel; it has other"):
             kernel.Predictor({"other": snippets.code(COPY)}, P).predict(copying(1, "l2"))
