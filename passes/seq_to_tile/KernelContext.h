@@ -43,6 +43,9 @@ struct WindowBlocks {
   int64_t queries = 0; ///< of a head in prefill: rows of a block
   int64_t items = 0;   ///< that share the blocks of a head and segment there
   int64_t keys = 0;
+  /// Positions of a piece whose keys an item of decode takes by themselves; 0: an item
+  /// takes all keys. The pieces of a segment and group of heads are shared by `items`.
+  int64_t piece = 0;
   bool operator==(const WindowBlocks &) const = default;
 };
 

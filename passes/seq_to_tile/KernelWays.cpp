@@ -190,8 +190,13 @@ Follower effc::followerOf(KernelBuilder &first) {
       !first.getSourceBody().getOps<seq::BestOp>().empty())
     return {buildBestOfItems, "_best"};
   auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
-  if (mixer && mixer.getStructure().getMixerClass() == seq::MixerClass::Window)
+  if (mixer &&
+      mixer.getStructure().getMixerClass() == seq::MixerClass::Window) {
+    const WindowBlocks &blocks = first.getContext().sizes.window;
+    if (blocks.piece > 0 && blocks.items > 1)
+      return {buildWindowMerge, "_merge"};
     return {buildWindowAppend, "_append"};
+  }
   if (mixer && first.getContext().sizes.pieces > 1)
     return {mixer.getFormAttr().getKind() == seq::FormKind::Scan
                 ? buildScanOutputs

@@ -75,6 +75,9 @@ mlir::LogicalResult buildWindow(KernelBuilder &k);
 /// The call's keys and values into the states of a mixer of class window, after
 /// every item of buildWindow's kernel has read them (Append.cpp).
 mlir::LogicalResult buildWindowAppend(KernelBuilder &k);
+/// Merges what the pieces of a decode call's keys have given, and does what
+/// buildWindowAppend does (WindowMerge.cpp).
+mlir::LogicalResult buildWindowMerge(KernelBuilder &k);
 
 /// The best rows of each head, with their weights (ChooseRows.cpp).
 mlir::LogicalResult buildChooseRows(KernelBuilder &k);

@@ -285,7 +285,7 @@ TEST(WindowKernels, AgreeWithTheReferenceWithRoundedProducts) {
 TEST(WindowKernels, HaveTheSameBitsInAnyPieces) {
   for (const std::unique_ptr<WindowModel> &w : cases()) {
     SCOPED_TRACE(w->shape.text());
-    PlanRunner &runner = w->compiled();
+    PlanRunner &runner = w->compiled(/*bitStable=*/true);
     for (int64_t start : {0, 7, 96}) {
       WindowSequence sequence = w->pickSequence(83, start);
       WindowOutcome whole = w->inPieces(runner, sequence, {83});
@@ -328,7 +328,7 @@ TEST(WindowKernels, HaveTheSameBitsAloneAndAmongOthersAndDealtOutInAnyWay) {
 }
 
 // Once a window has passed the first tokens, nothing depends on how far away
-// they are: past what f32 counts, what i32 counts, and close to the last
+// they are, but for the pieces that a GPU cuts keys into (WindowPiecesTest.cpp): past what f32 counts, what i32 counts, and close to the last
 // position.
 TEST(WindowKernels, HaveTheSameBitsAtAnyDistanceFromTheStart) {
   size_t moved = 0;
@@ -336,7 +336,7 @@ TEST(WindowKernels, HaveTheSameBitsAtAnyDistanceFromTheStart) {
     SCOPED_TRACE(w->shape.text());
     if (!w->shape.window)
       continue;
-    PlanRunner &runner = w->compiled();
+    PlanRunner &runner = w->compiled(/*bitStable=*/true);
     int64_t start = 2 * w->shape.W + 3 + w->shape.S;
     WindowSequence sequence = w->pickSequence(29, start);
     WindowOutcome near = w->inPieces(runner, sequence, {26});

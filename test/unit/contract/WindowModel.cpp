@@ -107,9 +107,12 @@ PlanRunner WindowModel::compile(const PipelineOptions &options,
   return runner;
 }
 
-PlanRunner &WindowModel::compiled() {
+PlanRunner &WindowModel::compiled(bool bitStable) {
+  std::optional<PlanRunner> &runner = runners[bitStable];
+  PipelineOptions options = optionsFor(StateStorage::F32);
+  options.bitStableOnGpu = bitStable;
   if (!runner)
-    runner.emplace(compile(optionsFor(StateStorage::F32)));
+    runner.emplace(compile(options));
   runner->parts = 1;
   return *runner;
 }
@@ -209,7 +212,12 @@ std::vector<Segment> effc::test::prefixes(ArrayRef<WindowSequence> sequences,
 
 double effc::test::worstError(WindowModel &w, PlanRunner &runner,
                               bool compareStates) {
-  std::vector<WindowSequence> sequences = pickSequences(w);
+  return worstError(w, runner, compareStates, pickSequences(w));
+}
+
+double effc::test::worstError(WindowModel &w, PlanRunner &runner,
+                              bool compareStates,
+                              std::vector<WindowSequence> sequences) {
   for (auto [slot, sequence] : llvm::enumerate(sequences)) {
     if (!compareStates) {
       sequence.start = 0;

@@ -36,8 +36,9 @@ public:
   PlanRunner
   compile(const PipelineOptions &options,
           llvm::function_ref<void(mlir::ModuleOp)> inspect = nullptr);
-  /// Kernels with states of f32, compiled once for all tests.
-  PlanRunner &compiled();
+  /// Kernels with states of f32, compiled once for all tests; on a GPU decode has the
+  /// bits of prefill where it is to be `bitStable`.
+  PlanRunner &compiled(bool bitStable = false);
 
   /// A sequence of `length` tokens of the table; one that starts later than at
   /// 0 has states, which tokens before it may have left.
@@ -63,7 +64,7 @@ private:
   Random random;
   TestModel model;
   llvm::StringMap<std::vector<float>> weights;
-  std::optional<PlanRunner> runner;
+  std::optional<PlanRunner> runners[2]; // by whether bits are stable
 };
 
 /// Sequences of 1 to 47 tokens that begin here or start on and off the grid of
@@ -78,6 +79,9 @@ prefixes(llvm::ArrayRef<WindowSequence> sequences, int64_t decoded);
 /// states that are stored in another type begin at nothing and are not
 /// compared.
 double worstError(WindowModel &w, PlanRunner &runner, bool compareStates);
+/// The same of other sequences, of 3 tokens or more each.
+double worstError(WindowModel &w, PlanRunner &runner, bool compareStates,
+                  std::vector<WindowSequence> sequences);
 
 } // namespace effc::test
 

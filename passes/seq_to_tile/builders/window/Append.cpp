@@ -29,6 +29,9 @@ struct Written {
 
 class AppendKernel {
 public:
+  /// One item's token of a decode call.
+  AppendKernel(KernelBuilder &k, tile::SegmentOp segment)
+      : k(k), b(k.ops()), parts(1), part(k.index(0)), segment(segment) {}
   explicit AppendKernel(KernelBuilder &k) : k(k), b(k.ops()) {
     // Rows are dealt out, since a segment may be a whole call.
     parts = itemsOf(k.getContext());
@@ -130,7 +133,7 @@ void AppendKernel::appendFirst(ArrayRef<Written> written) {
   });
 }
 
-LogicalResult effc::buildWindowAppend(KernelBuilder &k) {
+static void append(KernelBuilder &k, AppendKernel kernel) {
   auto mixer = cast<seq::MixerOpInterface>(k.getCore());
   seq::WindowTokens tokens = windowTokensOf(mixer);
   // Each of the tokens' tensors and the number of its state.
@@ -142,12 +145,19 @@ LogicalResult effc::buildWindowAppend(KernelBuilder &k) {
       list.push_back({tokens.keyScore, windowStateOf(mixer, numbers)});
     return list;
   };
-  AppendKernel kernel(k);
   kernel.appendRing(
       written(tokens.keyState, tokens.valueState, tokens.keyScoreState));
   if (unsigned first = tokens.firstSinkState; tokens.sinkQuery)
     kernel.appendFirst(written(first, first + 1, first + 2));
+}
+
+LogicalResult effc::buildWindowAppend(KernelBuilder &k) {
+  append(k, AppendKernel(k));
   return success();
+}
+
+void effc::appendToWindow(KernelBuilder &k, tile::SegmentOp segment) {
+  append(k, AppendKernel(k, segment));
 }
 
 LogicalResult effc::buildCausalAppend(KernelBuilder &k) {

@@ -16,9 +16,9 @@
 // those of them that its window has passed, with scores of its own.
 //
 // An item of a decode call is a segment and the heads that share one key and
-// one value, which are the rows of its blocks; an item of a prefill call is a
-// head of a segment, or the heads that choose keys together, and every n-th
-// block of its queries. The ring is written by a launch of its own. Floor: 2 H
+// one value, which are the rows of its blocks (WindowDecode.cpp), and may have
+// pieces of the keys; an item of a prefill call is a head of a segment, or the
+// heads that choose keys together, and every n-th block of its queries. The ring is written by a launch of its own. Floor: 2 H
 // (K + V) FLOPs per token and key in sight, in decode the bytes of those keys
 // and values.
 #include "passes/seq_to_tile/builders/window/Window.h"
@@ -27,16 +27,11 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
-#include <numeric>
 
 using namespace mlir;
 using namespace effc;
 
 namespace {
-
-/// What a running maximum starts with: below every score, yet finite, so that
-/// no difference of infinities arises.
-constexpr float kLowest = std::numeric_limits<float>::lowest();
 
 /// Distances of keys in sight, and sums of two, stay within i32.
 constexpr int64_t kMostDistance = int64_t(1) << 30;
@@ -107,47 +102,11 @@ LogicalResult WindowKernel::build() {
         << "blocks of " << blockKeys << " keys, since a ring of " << ringRows
         << " rows has no larger power of two as a divisor; a multiple of 32 "
            "takes less time";
-  rows = k.isDecode() ? headsOfDecode() : blocks.queries;
+  rows = k.isDecode() ? sharedHeadsOf(mixer) : blocks.queries;
   columnType = k.columnType(rows);
   scoreType = k.blockType(rows, blockKeys, tile::Role::Accumulator);
   mixedType = k.blockType(rows, valueChannels, tile::Role::Accumulator);
   return k.isDecode() ? buildDecode() : buildPrefill();
-}
-
-// Heads that share a key, a value and a number.
-int64_t WindowKernel::headsOfDecode() const {
-  int64_t shared = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
-  return tokens.keyScore ? std::gcd(shared, headsPerNumber) : shared;
-}
-
-LogicalResult WindowKernel::buildDecode() {
-  int64_t groups = heads / rows;
-  k.setItems(tile::Count::Segments, 1, groups);
-  auto [sequence, group] = k.divide(k.item(), groups);
-  segment = tile::SegmentOp::create(b, k.loc(), k.segmentTable(), sequence);
-  Value head = k.mul(group, rows), row = segment.getFirstRow();
-  auto perHead = [&](Value parameter) {
-    return parameter
-               ? k.load(k.read(parameter), {head}, {rows}, k.columnType(rows))
-               : Value();
-  };
-  auto tileOf = [&](Value query) {
-    return k.load(k.read(query), {row, head, k.index(0)},
-                  {1, rows, keyChannels},
-                  k.blockType(rows, keyChannels, tile::Role::Operand));
-  };
-  Queries queries;
-  queries.tile = tileOf(tokens.query);
-  if (tokens.sinkQuery)
-    queries.atEnd = tileOf(tokens.sinkQuery);
-  queries.first = queries.last = segment.getStart();
-  queries.slopes = perHead(tokens.slopes);
-  queries.sinks = perHead(tokens.sinks);
-  queries.keyHead = k.divide(head, record.getHeadsPerKey()).first;
-  queries.valueHead = k.divide(head, record.getHeadsPerValue()).first;
-  queries.numberHead = k.divide(head, headsPerNumber).first;
-  return finish(row, head, mix(queries, findKept(queries)),
-                {1, rows, valueChannels}, {});
 }
 
 // Heads that share the numbers by which keys are kept share an item, so that
@@ -209,19 +168,22 @@ LogicalResult WindowKernel::mixHead(Queries queries, Value head, Value row,
                 count);
 }
 
-// All blocks of keys that one of the queries sees.
-Running WindowKernel::mix(const Queries &queries, const Kept &kept) {
-  // A sink is a key with a logit and no value.
-  Running running{splat(columnType, kLowest), splat(columnType, 0),
+// A sink is a key with a logit and no value.
+Running WindowKernel::begin(Value sinks) {
+  Running running{splat(columnType, kLowestScore), splat(columnType, 0),
                   splat(mixedType, 0)};
-  if (queries.sinks) {
-    running.largest = k.map(columnType, {queries.sinks},
+  if (sinks) {
+    running.largest = k.map(columnType, {sinks},
                             [](OpBuilder &, ValueRange e) { return e[0]; });
     running.total = splat(columnType, 1);
   }
+  return running;
+}
 
+// All blocks of keys that one of the queries sees.
+Running WindowKernel::mix(const Queries &queries, const Kept &kept) {
   return Running::of(
-      overKeys(queries, running.values(),
+      overKeys(queries, begin(queries.sinks).values(),
                [&](KeyBlock block, LoadKeys load, ValueRange before) {
                  return mixBlock(queries, block, loadKeys(queries, block, load),
                                  kept, Running::of(before))
@@ -244,6 +206,10 @@ SmallVector<Value> WindowKernel::overKeys(
                 .first;
   Value end = k.add(k.divide(queries.last, blockKeys).first, one);
   Value between = k.divide(start, blockKeys).first;
+  if (range) {
+    oldest = max(oldest, range->from);
+    end = k.min(end, range->to);
+  }
   auto over =
       [&](Value from, Value to,
           function_ref<SmallVector<Value>(Value block, ValueRange)> inside) {
@@ -261,6 +227,8 @@ SmallVector<Value> WindowKernel::overKeys(
     Value passed =
         arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::sge,
                               queries.last, k.index(record.getWindow()));
+    if (range)
+      passed = arith::AndIOp::create(b, k.loc(), passed, range->isOldest);
     Value blocks = arith::SelectOp::create(
         b, k.loc(), passed, k.index((stay + blockKeys - 1) / blockKeys), zero);
     over(zero, blocks, [&](Value block, ValueRange before) {
@@ -293,6 +261,8 @@ SmallVector<Value> WindowKernel::overKeys(
         },
         before);
   };
+  if (range && !range->hasNewest)
+    return carried;
   if (k.isDecode())
     return inSpliced(between, carried);
   over(max(oldest, between), k.min(k.add(between, one), end), inSpliced);
@@ -564,15 +534,10 @@ Running WindowKernel::mixBlock(const Queries &queries, const KeyBlock &block,
 LogicalResult WindowKernel::finish(Value row, Value head,
                                    const Running &running,
                                    ArrayRef<int64_t> sizes, Value rows) {
-  Value y = k.map(
-      mixedType, {running.mixed, running.total},
-      [&](OpBuilder &builder, ValueRange e) -> Value {
-        // The largest term of a sum is 1: only an empty one is
-        // less, and its result 0.
-        Value least = constant(builder, std::numeric_limits<float>::min());
-        Value total = arith::MaximumFOp::create(builder, k.loc(), e[1], least);
-        return arith::DivFOp::create(builder, k.loc(), e[0], total);
-      });
+  Value y = k.map(mixedType, {running.mixed, running.total},
+                  [&](OpBuilder &builder, ValueRange e) {
+                    return emitMean(builder, k.loc(), e[0], e[1]);
+                  });
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   SmallVector<Value> at = {row, head, k.index(0)};
   return k.finish(

@@ -4,6 +4,7 @@
 
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/window/WindowBlocks.h"
+#include "passes/seq_to_tile/builders/window/WindowPieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -60,6 +61,13 @@ struct Kept {
   mlir::Value bound, last; // columns, or null
 };
 
+/// The keys of an item that takes a piece of those in sight.
+struct KeyRange {
+  mlir::Value from, to; // numbers of blocks
+  mlir::Value isOldest; // whether it has the first tokens' keys, too
+  bool hasNewest;       // or no key of the call
+};
+
 /// Running maximum, sum and weighted values.
 struct Running {
   mlir::Value largest, total, mixed;
@@ -95,13 +103,25 @@ private:
   }
   mlir::LogicalResult checkDistances();
   mlir::LogicalResult buildDecode();
+  /// An item that has every n-th piece of a segment's keys from `part` on, for heads
+  /// from `head` on.
+  void buildSomePieces(mlir::Value head, mlir::Value part);
+  WindowPieces piecesInSight();
+  /// Of all pieces, and of the one at `place`.
+  Running mixPieces(const Queries &queries);
+  Running mixPiece(Queries queries, const WindowPieces &pieces,
+                   mlir::Value place, bool isNewest);
+  /// Two pieces, or more, one after the other.
+  Running merge(const Running &before, const Running &piece);
+  /// Of the heads from `head` on of a decode call's row.
+  Queries queriesOfDecode(mlir::Value head);
   mlir::LogicalResult buildPrefill();
-  int64_t headsOfDecode() const;
   /// Given what all heads share of the queries, and the keys kept if they are
   /// found already.
   mlir::LogicalResult mixHead(Queries queries, mlir::Value head,
                               mlir::Value row, mlir::Value count,
                               std::optional<Kept> kept = std::nullopt);
+  Running begin(mlir::Value sinks);
   Running mix(const Queries &queries, const Kept &kept);
   /// Goes over all blocks of keys that one of the queries sees, oldest first.
   llvm::SmallVector<mlir::Value>
@@ -197,7 +217,11 @@ private:
   int64_t rows = 0; // M
   tile::TileType columnType, scoreType, mixedType;
   tile::SegmentOp segment;
+  std::optional<KeyRange> range; // none: all keys in sight
 };
+
+/// Writes a decode call's token of a segment into the states of a window.
+void appendToWindow(KernelBuilder &k, tile::SegmentOp segment);
 
 /// The mixer's operands by what they are.
 seq::WindowTokens windowTokensOf(seq::MixerOpInterface mixer);

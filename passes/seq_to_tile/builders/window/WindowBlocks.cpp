@@ -5,15 +5,48 @@
 #include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/HostSizes.h"
 #include "passes/kernel_facts/RoundedOperands.h"
+#include "passes/kernel_facts/WindowPieces.h"
 #include "passes/seq_to_tile/builders/window/Window.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace effc;
 
 static int64_t sizeOf(Value tensor, unsigned dim) {
   return cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+}
+
+int64_t effc::sharedHeadsOf(seq::MixerOpInterface mixer) {
+  seq::WindowAttr record = mixer.getStructure().getWindow();
+  seq::WindowTokens tokens = windowTokensOf(mixer);
+  int64_t shared = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
+  return tokens.keyScore ? std::gcd(shared, sizeOf(tokens.query, 1) /
+                                                sizeOf(tokens.keyScore, 1))
+                         : shared;
+}
+
+// The pieces of a decode call's keys, of which each item has as few as fill the
+// cores. Their positions do not depend on the call.
+static void choosePieces(seq::MixerOpInterface mixer, const CallContext &call,
+                         WindowBlocks &blocks) {
+  seq::WindowAttr record = mixer.getStructure().getWindow();
+  seq::WindowTokens tokens = windowTokensOf(mixer);
+  int64_t groups = sizeOf(tokens.query, 1) / sharedHeadsOf(mixer);
+  int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
+  int64_t keys = record.getWindow() ? record.getWindow() : ringRows;
+  // Each item would search all keys for those that are kept. Prefill adds up
+  // without pieces.
+  if (record.getKeep() || call.bitStable)
+    return;
+  blocks.piece = windowPieceOf(call.target, keys, groups);
+  if (blocks.piece == 0)
+    return;
+  blocks.items = std::clamp<int64_t>(
+      windowItemsThatFill(call.target) / (groups * call.entry.getRows()), 1,
+      WindowPieces::most(record.getWindow(), ringRows, blocks.piece));
 }
 
 WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
@@ -54,8 +87,10 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   };
   while (blocks.keys > 8 && isTooLarge(blocks.keys))
     blocks.keys /= 2;
-  if (isDecode)
+  if (isDecode) {
+    choosePieces(mixer, call, blocks);
     return blocks;
+  }
   // Of queries there are two tiles where first tokens stay. How warps share the
   // sum of a row's weights follows from the block's rows, and a query in decode
   // has 16.

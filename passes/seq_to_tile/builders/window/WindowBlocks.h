@@ -11,6 +11,9 @@ namespace effc {
 WindowBlocks windowBlocksOf(seq::MixerOpInterface mixer,
                             const CallContext &call);
 
+/// Heads that share a key, a value and a number: the rows of a block in decode.
+int64_t sharedHeadsOf(seq::MixerOpInterface mixer);
+
 } // namespace effc
 
 #endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOWBLOCKS_H

@@ -7,6 +7,7 @@
 #include "passes/kernel_facts/LaunchCost.h"
 #include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/RoundedOperands.h"
+#include "passes/kernel_facts/WindowPieces.h"
 #include "test/unit/passes/kernel_facts/Targets.h"
 
 using namespace effc;
@@ -92,6 +93,25 @@ TEST_F(SizesTest, OfEveryGpu) {
     EXPECT_EQ(unpackedFrom(gpu, 4), sizes.unpackedOfFew) << name;
     EXPECT_EQ(unpackedFrom(gpu, 4096), sizes.unpackedOfMany) << name;
   }
+}
+
+// Of windows beyond 64 keys, and of at most 128 pieces, where groups of heads are fewer
+// than cores: 132 of an H100, 108 of an A100. A host has none.
+TEST_F(SizesTest, OfPiecesOfWindows) {
+  tile::TargetAttr gpu = target("sm_90a");
+  EXPECT_EQ(windowPieceOf(gpu, /*keys=*/64, /*groups=*/8), 0);
+  EXPECT_EQ(windowPieceOf(gpu, 65, 8), 64);
+  EXPECT_EQ(windowPieceOf(gpu, 8192, 8), 64);
+  EXPECT_EQ(windowPieceOf(gpu, 8193, 8), 128);
+  EXPECT_EQ(windowPieceOf(gpu, 131072, 8), 1024);
+  EXPECT_EQ(windowPieceOf(gpu, 4096, 131), 64);
+  EXPECT_EQ(windowPieceOf(gpu, 4096, 132), 0);
+  EXPECT_EQ(windowPieceOf(target("sm_80"), 4096, 107), 64);
+  EXPECT_EQ(windowPieceOf(target("sm_80"), 4096, 108), 0);
+  EXPECT_EQ(windowPieceOf(target("x86-64-v3"), 4096, 1), 0);
+  EXPECT_EQ(windowPieceOf({}, 4096, 1), 0);
+  EXPECT_EQ(windowItemsThatFill(gpu), 8 * 132);
+  EXPECT_EQ(windowItemsThatFill(target("sim_80")), 8 * 108);
 }
 
 TEST_F(SizesTest, NoGpuIsLeftOut) {
