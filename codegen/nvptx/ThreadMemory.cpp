@@ -22,6 +22,8 @@ namespace effc::nvptx {
 
 /// The most neighbours that are moved together: to registers, and by copies.
 static constexpr int64_t kMostHeld = 4, kMostCopied = 8;
+/// The most bytes that a thread loads at once.
+static constexpr int64_t kMostBytes = 16;
 
 static Value offsetOf(ThreadState &t, ValueRange indices,
                       ArrayRef<int64_t> strides) {
@@ -31,13 +33,27 @@ static Value offsetOf(ThreadState &t, ValueRange indices,
   return offset;
 }
 
+static bool isAligned(ThreadState &t, Value view) {
+  int64_t operand = cast<BlockArgument>(view).getArgNumber() - 1;
+  return llvm::is_contained(t.kernel.getAligned().value_or(ArrayRef<int64_t>{}),
+                            operand);
+}
+
+// The first element of a view.
+static ElementPlace placeOf(ThreadState &t, Value view) {
+  ElementPlace place =
+      stored::firstPlace(t.b, t.loc(), t.bases.lookup(view),
+                         cast<ViewType>(view.getType()).getElementType());
+  if (isAligned(t, view))
+    place.alignment = kMostBytes;
+  return place;
+}
+
 // How many elements are moved together: the box's first element and its rows
 // lie at multiples of so many, counted from an aligned operand.
 static int64_t alignmentOf(ThreadState &t, Value view, ValueRange indices,
                            ArrayRef<int64_t> sizes, int64_t columnDim) {
-  int64_t operand = cast<BlockArgument>(view).getArgNumber() - 1;
-  if (!llvm::is_contained(t.kernel.getAligned().value_or(ArrayRef<int64_t>{}),
-                          operand))
+  if (!isAligned(t, view))
     return 1;
   ArrayRef<int64_t> strides = cast<ViewType>(view.getType()).getStrides();
   int64_t common = kMostCopied;
@@ -56,9 +72,8 @@ Box boxOf(ThreadState &t, Value view, ValueRange indices,
   BoxAxes axes = axesOf(sizes, type);
   Box box;
   box.element = viewType.getElementType();
-  box.origin = t.further(
-      stored::firstPlace(t.b, t.loc(), t.bases.lookup(view), box.element),
-      box.element, offsetOf(t, indices, viewType.getStrides()));
+  box.origin = t.further(placeOf(t, view), box.element,
+                         offsetOf(t, indices, viewType.getStrides()));
   box.rowStride = BoxAxes::stride(viewType, axes.row);
   box.columnStride = BoxAxes::stride(viewType, axes.column);
   box.rowLimit = rowLimit ? t.lookup(rowLimit) : Value();

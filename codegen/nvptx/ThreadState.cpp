@@ -92,15 +92,20 @@ ElementPlace ThreadState::further(const ElementPlace &place, Type element,
                                   int64_t count) {
   if (!place.number)
     return {further(place.address, element, count), {}, 0};
-  return {place.address, add(place.number, constant(count)),
-          std::gcd(place.divisor, count)};
+  ElementPlace next = place;
+  next.number = add(place.number, constant(count));
+  next.divisor = std::gcd(place.divisor, count);
+  return next;
 }
 
 ElementPlace ThreadState::further(const ElementPlace &place, Type element,
                                   Value count) {
   if (!place.number)
     return {further(place.address, element, count), {}, 0};
-  return {place.address, add(place.number, count), 1};
+  ElementPlace next = place;
+  next.number = add(place.number, count);
+  next.divisor = 1;
+  return next;
 }
 
 void ThreadState::guarded(Value condition, function_ref<void()> body) {

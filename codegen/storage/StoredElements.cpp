@@ -165,7 +165,9 @@ ElementPlace stored::select(OpBuilder &b, Location loc, Value which,
         arith::SelectOp::create(b, loc, which, yes.address, no.address), {}, 0};
   assert(yes.address == no.address && !yes.row && !no.row &&
          "numbers count from one block");
-  return {yes.address,
-          arith::SelectOp::create(b, loc, which, yes.number, no.number),
-          std::gcd(yes.divisor, no.divisor)};
+  ElementPlace chosen = yes;
+  chosen.number = arith::SelectOp::create(b, loc, which, yes.number, no.number);
+  chosen.divisor = std::gcd(yes.divisor, no.divisor);
+  chosen.alignment = std::gcd(yes.alignment, no.alignment);
+  return chosen;
 }

@@ -44,6 +44,8 @@ struct ElementPlace {
   /// there.
   mlir::Value row = {};
   int64_t rowElements = 0;
+  /// Of elements in blocks: bytes of which `address` is known to be a multiple.
+  int64_t alignment = 1;
 };
 
 /// Element 0 of a view of `element` that begins at `address`.

@@ -37,6 +37,7 @@ private:
 
   void split(const ElementPlace &place);
   Value firstBit(FieldAttr field, int64_t piece, int64_t lane);
+  int64_t alignmentOf(FieldAttr field, int64_t piece, int64_t lane);
   Bits bitsOf(FieldAttr field);
   Bits bitsOf(FieldAttr field, int64_t piece);
   Value scalarBits(FieldAttr field, int64_t piece, int64_t lane);
@@ -52,6 +53,7 @@ private:
   Value widenHalf(Value bits, Type element, int64_t count);
   Value splat(Value scalar);
   Value lookup(FieldAttr field, Value bits, int64_t count);
+  Value integer(FieldAttr field, Value bits, int64_t count);
 
   OpBuilder &b;
   Location loc;
@@ -59,6 +61,7 @@ private:
   BlockType type;
   int64_t lanes;
   Value block;               // !llvm.ptr
+  int64_t alignment = 1;     // of the block, in bytes
   SmallVector<Value> digits; // i32, of the first lane
 };
 
@@ -82,6 +85,8 @@ Value Run::splat(Value scalar) {
 
 void Run::split(const ElementPlace &place) {
   block = blockAddress(b, loc, place, stored);
+  alignment =
+      std::gcd(place.alignment, storage::Storage::get(stored).blockBytes());
   Value each = arith::ConstantIndexOp::create(
       b, loc, storage::Storage::get(stored).blockElements());
   Value rest = arith::IndexCastOp::create(
@@ -118,6 +123,24 @@ Value Run::firstBit(FieldAttr field, int64_t piece, int64_t lane) {
   return bit;
 }
 
+// What the byte of a piece of lane `lane` is a multiple of, whatever the digits; the last
+// is one of the run's multiples.
+int64_t Run::alignmentOf(FieldAttr field, int64_t piece, int64_t lane) {
+  constexpr int64_t kByte = 8;
+  ArrayRef<int64_t> strides = field.stridesOf(piece);
+  int64_t start = field.getStarts()[piece] + lane * strides.back();
+  int64_t inByte = start % kByte;
+  int64_t known = std::gcd(alignment, start / kByte);
+  for (auto [i, stride] : llvm::enumerate(strides)) {
+    int64_t step = i + 1 == strides.size() ? stride * lanes : stride;
+    if (step % kByte == 0)
+      known = std::gcd(known, step / kByte);
+    else
+      inByte += step * (type.getDigits()[i] - 1);
+  }
+  return inByte < kByte ? known : 1;
+}
+
 // Bits of one element's piece: whole bytes, or a part of one.
 Value Run::scalarBits(FieldAttr field, int64_t piece, int64_t lane) {
   int64_t width = field.getWidths()[piece];
@@ -128,7 +151,10 @@ Value Run::scalarBits(FieldAttr field, int64_t piece, int64_t lane) {
                                       block, ArrayRef<LLVM::GEPArg>{byte});
   bool whole = width % 8 == 0;
   Type moved = b.getIntegerType(whole ? unsigned(width) : 8);
-  Value bits = LLVM::LoadOp::create(b, loc, moved, address, /*alignment=*/1);
+  Value bits = LLVM::LoadOp::create(
+      b, loc, moved, address,
+      std::gcd(alignmentOf(field, piece, lane),
+               int64_t(moved.getIntOrFloatBitWidth()) / 8));
   if (moved != i32)
     bits = arith::ExtUIOp::create(b, loc, i32, bits);
   if (whole)
@@ -151,8 +177,9 @@ Run::Bits Run::bitsOf(FieldAttr field, int64_t piece) {
     Value byte = arith::ShRUIOp::create(b, loc, bit, constant(i32, 1, 3));
     Value address = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(),
                                         block, ArrayRef<LLVM::GEPArg>{byte});
-    Value bits = LLVM::LoadOp::create(b, loc, shaped(b.getI8Type(), lanes),
-                                      address, /*alignment=*/1);
+    Value bits =
+        LLVM::LoadOp::create(b, loc, shaped(b.getI8Type(), lanes), address,
+                             alignmentOf(field, piece, /*lane=*/0));
     bits = arith::ExtUIOp::create(b, loc, words, bits);
     if (width == 8)
       return {bits, lanes};
@@ -221,6 +248,32 @@ Value Run::widenHalf(Value bits, Type element, int64_t count) {
   return widen(b, loc, half, element);
 }
 
+// As the last bits of an f32 of 2^23, which is then taken away: exact, and faster than a
+// conversion on GPUs. A signed code counts from the least one, whose sign alone is set.
+// What is too long for that is converted.
+Value Run::integer(FieldAttr field, Value bits, int64_t count) {
+  constexpr int64_t kFractionBits = 23, kExponent = 0x4b000000;
+  constexpr float kPower = 0x1p23f;
+  Type i32 = b.getI32Type(), f32 = shaped(b.getF32Type(), count);
+  auto number = [&](int64_t value) { return constant(i32, count, value); };
+  bool isSigned = field.getKind() == FieldKind::Signed;
+  if (field.bits() >= kFractionBits) {
+    if (isSigned) {
+      int64_t unused = 32 - field.bits();
+      bits = arith::ShLIOp::create(b, loc, bits, number(unused));
+      bits = arith::ShRSIOp::create(b, loc, bits, number(unused));
+    }
+    if (field.getBias() != 0)
+      bits = arith::AddIOp::create(b, loc, bits, number(field.getBias()));
+    return arith::SIToFPOp::create(b, loc, f32, bits);
+  }
+  int64_t least = isSigned ? int64_t(1) << (field.bits() - 1) : 0;
+  bits = arith::XOrIOp::create(b, loc, bits, number(kExponent ^ least));
+  return arith::SubFOp::create(
+      b, loc, arith::BitcastOp::create(b, loc, f32, bits),
+      constant(kPower + float(least - field.getBias()), count));
+}
+
 // What a field stands for, as f32 in every lane.
 Value Run::numberOf(FieldAttr field) {
   auto [bits, count] = bitsOf(field);
@@ -236,14 +289,7 @@ Value Run::numberOf(FieldAttr field) {
       result = lookup(field, bits, count);
       break;
     }
-    if (field.getKind() == FieldKind::Signed) {
-      int64_t unused = 32 - field.bits();
-      bits = arith::ShLIOp::create(b, loc, bits, number(unused));
-      bits = arith::ShRSIOp::create(b, loc, bits, number(unused));
-    }
-    if (field.getBias() != 0)
-      bits = arith::AddIOp::create(b, loc, bits, number(field.getBias()));
-    result = arith::SIToFPOp::create(b, loc, f32, bits);
+    result = integer(field, bits, count);
     break;
   case FieldKind::Half:
     result = widenHalf(bits, b.getF16Type(), count);
