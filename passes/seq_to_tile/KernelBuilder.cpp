@@ -89,8 +89,9 @@ KernelBuilder::Access KernelBuilder::resolve(Value tensor) {
   // The elements of a vector lie densely, and so do those of a single row; rows of
   // anything else are padded.
   RankedTensorType rows = reshape.getX().getType();
-  bool keepsRows = type.getDimSize(0) == rows.getDimSize(0);
-  if (rows.getRank() > 1 && (keepsRows || rows.getDimSize(0) != 1)) {
+  bool keepsRows = rows.getRank() > 1 && type.getRank() > 0 &&
+                   type.getDimSize(0) == rows.getDimSize(0);
+  if (keepsRows || (rows.getRank() > 1 && rows.getDimSize(0) != 1)) {
     if (!keepsRows) {
       reshape.emitOpError("reads padded rows under another first dimension, "
                           "which no kernel can: expects ")
