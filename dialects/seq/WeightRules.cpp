@@ -93,7 +93,8 @@ SmallVector<double> PositionScalesAttr::compute(int64_t count) const {
 
 SmallVector<double> PositionScalesAttr::computeRow(int64_t position,
                                                    int64_t count) const {
-  double steps = double(position / getOriginalContext());
+  int64_t whole = position / getOriginalContext();
+  double steps = double(whole);
   return SmallVector<double>(count, 1 + getBeta().getValueAsDouble() *
                                             std::log(1 + steps));
 }

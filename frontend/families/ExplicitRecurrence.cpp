@@ -4,6 +4,8 @@
 
 #include "frontend/checkpoint/Refusal.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <cmath>
 
 using namespace effc;
