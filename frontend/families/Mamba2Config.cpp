@@ -7,6 +7,9 @@ using llvm::Twine;
 
 static void checkInnerWidth(ConfigReader &reader, const Mamba2Config &config) {
   double expand = reader.getNumber("expand", 0, 1024, 2);
+  int64_t inner = reader.getInteger("intermediate_size", 1,
+                                    kMostMamba2Dimension * kMostMamba2Dimension,
+                                    config.inner());
   if (reader.hasProblem())
     return;
   if (expand * double(config.width) != double(config.inner())) {
@@ -17,9 +20,6 @@ static void checkInnerWidth(ConfigReader &reader, const Mamba2Config &config) {
                   (written ? written->describe() : "2") + " * " +
                   Twine(config.width));
   }
-  int64_t inner = reader.getInteger("intermediate_size", 1,
-                                    kMostMamba2Dimension * kMostMamba2Dimension,
-                                    config.inner());
   if (inner != config.inner())
     reader.report("expects 'intermediate_size' to be num_heads * head_dim = " +
                   Twine(config.inner()) + ", but got " + Twine(inner));
