@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
@@ -60,6 +61,13 @@ static void readAttentionLayers(ConfigReader &outer, FamilyInput &input,
   outer.finishInner(reader);
 }
 
+int64_t effc::frontend::widthOfMlp(int64_t width, double ratio) {
+  constexpr int64_t kMultiple = 256;
+  return llvm::divideCeilSigned(int64_t(double(width) * ratio * 2 / 3),
+                                kMultiple) *
+         kMultiple;
+}
+
 FlashConfig effc::frontend::readFlash(FamilyInput &input, double ratio) {
   ConfigReader &reader = input.config;
   FlashConfig config;
@@ -73,11 +81,9 @@ FlashConfig effc::frontend::readFlash(FamilyInput &input, double ratio) {
   config.head.tied = reader.getBoolean("tie_word_embeddings", false);
   double wanted =
       reader.getNumberIfSet("hidden_ratio", 0, 1024).value_or(ratio);
-  // The library's rule for a missing width.
-  int64_t hidden = int64_t(double(config.width) * wanted * 2 / 3);
   config.mlp.hidden =
       reader.getIntegerIfSet("intermediate_size", 1, kMostDimension)
-          .value_or((hidden + 255) / 256 * 256);
+          .value_or(widthOfMlp(config.width, wanted));
   if (reader.isSet("attn")) {
     const JsonValue *attn = reader.get("attn");
     if (const JsonObject *object = attn->getObject())

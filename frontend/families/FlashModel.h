@@ -29,6 +29,10 @@ using FlashMixer = std::function<mlir::Value(
     ModelBuilder &model, const std::string &name, const std::string &source,
     mlir::Value x, int64_t layer)>;
 
+/// The library's rule for an MLP whose width nothing gives: two thirds of
+/// `ratio` times the model's, up to the next multiple of 256.
+int64_t widthOfMlp(int64_t width, double ratio);
+
 /// Reads the keys that all of these models have. `ratio` is the default of
 /// `hidden_ratio`. Problems are left in the reader.
 FlashConfig readFlash(FamilyInput &input, double ratio);

@@ -18,8 +18,7 @@ Module effc::frontend::importFlashSamba(FamilyInput &input) {
   config.head.table = "backbone.embeddings.weight";
   // 'intermediate_size' is Mamba's here; the gated layers go by the ratio.
   double ratio = reader.getNumberIfSet("hidden_ratio", 0, 1024).value_or(4);
-  auto hidden = int64_t(double(config.width) * ratio * 2 / 3);
-  config.mlp.hidden = (hidden + 255) / 256 * 256;
+  config.mlp.hidden = widthOfMlp(config.width, ratio);
   SelectiveConfig mixer;
   double expand = reader.getNumber("expand", 1e-6, 1024, 2);
   mixer.inner = std::max<int64_t>(int64_t(expand * double(config.width)), 1);

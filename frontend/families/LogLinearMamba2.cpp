@@ -1,6 +1,7 @@
 #include "frontend/families/LogLinearMamba2.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/families/FlashModel.h"
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/model/Decoder.h"
 #include "frontend/model/Mlp.h"
@@ -18,7 +19,7 @@ static constexpr int64_t kLevels = 15, kPositions = 1 << (kLevels - 1);
 
 static MlpConfig mlpOf(const Mamba2Config &config) {
   MlpConfig mlp;
-  mlp.hidden = (config.width * 4 * 2 / 3 + 255) / 256 * 256;
+  mlp.hidden = widthOfMlp(config.width, 4);
   return mlp;
 }
 

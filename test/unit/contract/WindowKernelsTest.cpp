@@ -328,8 +328,8 @@ TEST(WindowKernels, HaveTheSameBitsAloneAndAmongOthersAndDealtOutInAnyWay) {
 }
 
 // Once a window has passed the first tokens, nothing depends on how far away
-// they are, but for the pieces that a GPU cuts keys into (WindowPiecesTest.cpp): past what f32 counts, what i32 counts, and close to the last
-// position.
+// they are: past what f32 counts, what i32 counts, and close to the last
+// position. The pieces that a GPU cuts keys into do (WindowPiecesTest.cpp).
 TEST(WindowKernels, HaveTheSameBitsAtAnyDistanceFromTheStart) {
   size_t moved = 0;
   for (const std::unique_ptr<WindowModel> &w : cases()) {

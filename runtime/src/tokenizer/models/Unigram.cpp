@@ -24,6 +24,23 @@ TokenTrie listPieces(const Vocabulary &vocabulary,
   return TokenTrie(std::move(tokens));
 }
 
+/// Calls `found`(token, end) for each token that `text` has at `begin`, the
+/// shorter ones first. Gives how many steps it took.
+template <typename Found>
+size_t visitPieces(const TokenTrie &trie, std::string_view text, size_t begin,
+                   Found found) {
+  uint32_t node = TokenTrie::kRoot;
+  size_t at = begin;
+  for (; at < text.size(); ++at) {
+    node = trie.child(node, static_cast<uint8_t>(text[at]));
+    if (node == TokenTrie::kNone)
+      break;
+    if (int32_t token = trie.tokenAt(node); token >= 0)
+      found(token, at + 1);
+  }
+  return at + 1 - begin;
+}
+
 class Unigram : public TokenModel {
 public:
   Unigram(const Vocabulary &vocabulary, std::vector<double> given,
@@ -77,19 +94,12 @@ private:
       size_t character = unicode::decode(piece.substr(begin)).bytes;
       double before = paths[begin].score;
       bool hasSingle = false;
-      uint32_t node = TokenTrie::kRoot;
-      size_t at = begin;
-      for (; at < piece.size(); ++at) {
-        node = trie.child(node, static_cast<uint8_t>(piece[at]));
-        if (node == TokenTrie::kNone)
-          break;
-        int32_t token = trie.tokenAt(node);
-        if (token < 0)
-          continue;
-        offer(paths[at + 1], scores[token] + before, begin, token);
-        hasSingle |= at + 1 - begin == character;
-      }
-      if (!budget.spend(at + 1 - begin))
+      size_t steps =
+          visitPieces(trie, piece, begin, [&](int32_t token, size_t end) {
+            offer(paths[end], scores[token] + before, begin, token);
+            hasSingle |= end - begin == character;
+          });
+      if (!budget.spend(steps))
         return budget.error();
       if (!hasSingle) {
         if (unknown < 0)
@@ -164,22 +174,15 @@ private:
                 std::vector<BestPath> &paths) const {
     BestPath best{unknownScore + paths[end].score, static_cast<uint32_t>(end),
                   -1};
-    uint32_t node = TokenTrie::kRoot;
-    size_t at = begin;
-    for (; at < piece.size(); ++at) {
-      node = trie.child(node, static_cast<uint8_t>(piece[at]));
-      if (node == TokenTrie::kNone)
-        break;
-      int32_t token = trie.tokenAt(node);
-      if (token < 0)
-        continue;
-      // The longer tokens come later.
-      double score = scores[token] + paths[at + 1].score;
-      if (score >= best.score)
-        best = {score, static_cast<uint32_t>(at + 1), token};
-    }
+    size_t steps =
+        visitPieces(trie, piece, begin, [&](int32_t token, size_t after) {
+          // Of equal ways the longer token is taken, which comes later.
+          double score = scores[token] + paths[after].score;
+          if (score >= best.score)
+            best = {score, static_cast<uint32_t>(after), token};
+        });
     paths[begin] = best;
-    return at + 1 - begin;
+    return steps;
   }
 
   std::vector<double> scores;
