@@ -1,5 +1,5 @@
-// Which outputs of a product an op takes that keeps a state of them: what a
-// single row's product may do besides (FormKernels.cpp, OutputUpdates.h).
+// Which outputs of a product an op takes that keeps a state of them: what a product
+// may do besides whose rows are taken one by one (FormKernels.cpp, OutputUpdates.h).
 #ifndef EFFC_PASSES_KERNELFACTS_TAKENOUTPUTS_H
 #define EFFC_PASSES_KERNELFACTS_TAKENOUTPUTS_H
 

@@ -1,7 +1,7 @@
 // Ops -> seq.kernel regions: one core each, with the elementwise ops that
-// follow, for a single row on a GPU with the norm before a product and what keeps
-// a state of its outputs after it, and with the convolution of a recurrence's
-// values.
+// follow, for rows that a GPU takes one by one with what keeps a state of a product's
+// outputs after it, for a single row with the norm before it, and with the
+// convolution of a recurrence's values.
 //
 //   %p = seq.linear %a, %w      %r = seq.kernel "layers.0.out_proj" (...) {
 //   %r = seq.add %x, %p     ->    %p = seq.linear ...
@@ -54,9 +54,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
            failed(checkViews(function.getBody().front()))))
         return signalPassFailure();
     bool onGpu = isGpu(tile::getTarget(getOperation()));
-    // What joins a single row's product rounds otherwise than beside other rows:
-    // the factor of a norm comes after the sums, and the product takes the row by
-    // itself.
+    // What joins such a product rounds otherwise than beside other rows: the factor
+    // of a norm comes after the sums, and the product takes the row by itself.
     bool joinsSingleRows = onGpu && !tile::isBitStable(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry");
@@ -65,10 +64,10 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       joined = {};
       convolutions = {};
       bool isDecode = entry.getKind() == seq::EntryKind::Decode;
-      if (joinsSingleRows && isDecode && entry.getRows() == 1) {
+      if (joinsSingleRows && isDecode && entry.getRows() == 1)
         repeatNorms(function.getBody().front());
+      if (joinsSingleRows && isDecode && entry.getRows() <= kMostSingleRows)
         joined.collect(function.getBody().front(), maxOps);
-      }
       // A launch less, and the same bits.
       if (onGpu && isDecode)
         joined.collectRows(function.getBody().front());

@@ -1,5 +1,5 @@
-// What joins the kernel of a product with a single row, whose items own whole
-// outputs: ops that take outputs and keep a state of them, the rows of tables
+// What joins the kernel of a product whose rows a GPU takes one by one, so that items
+// own whole outputs: ops that take outputs and keep a state of them, the rows of tables
 // that these read, and what joins and adds what they give.
 //
 //   %p = seq.linear %x, %w

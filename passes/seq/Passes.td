@@ -219,10 +219,10 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     * On a GPU that need not be `bit_stable`, a single row's product takes in the norm
       of whole rows that it reads. So it is where nothing but products reads the norm,
       and a launch costs more than to read the row again for each of them.
-    * On such a GPU a single row's product also has in its kernel what keeps a state of
-      its outputs, or of some of them: a short convolution, or a recurrence whose
-      channels do not meet. Both need of the tokens before their state alone, and an
-      item has computed the token's channels itself. Sums of what such recurrences make
+    * On such a GPU a product whose rows are taken one by one, at most two, also has in
+      its kernel what keeps a state of its outputs, or of some of them: a short
+      convolution, or a recurrence whose channels do not meet. Both need of the tokens
+      before their state alone, and an item has computed the token's channels itself. Sums of what such recurrences make
       of the same outputs follow, and a `seq.concat` of what one product's outputs
       become, whose parts are written to their places.
     * On every GPU such a recurrence reads numbers per head in the row of a table where

@@ -146,14 +146,14 @@ func.func @keys_meet(%x: tensor<?x7xf32>, %q: tensor<?x2x4xf32>, %w: tensor<6x7x
   return %y, %n : tensor<?x2x3xf32>, tensor<2x4x3xf32>
 }
 
-// Rows beside one another are a matrix, whose items own none: the recurrence has a
+// More rows beside one another are a matrix, whose items own none: the recurrence has a
 // kernel, but its numbers of heads need none. Who else reads the row has it still.
-// HOST-LABEL: func.func @two_rows
+// HOST-LABEL: func.func @three_rows
 // HOST: seq.kernel "linear"
 // HOST: seq.kernel "embedding"
 // HOST: seq.kernel "structured_recurrence"
 // HOST-NOT: seq.embedding
-// GPU-LABEL: func.func @two_rows
+// GPU-LABEL: func.func @three_rows
 // GPU: %[[P:.*]] = seq.kernel "linear"
 // GPU: %[[ROW:.*]] = seq.kernel "embedding"
 // GPU: seq.kernel "structured_recurrence" (
@@ -164,8 +164,8 @@ func.func @keys_meet(%x: tensor<?x7xf32>, %q: tensor<?x2x4xf32>, %w: tensor<6x7x
 // GPU-NEXT: seq.structured_recurrence {{.*}} bias(%[[BIAS]])
 // GPU-NEXT: seq.yield
 // GPU: seq.kernel "silu" ({{.*}} = %[[ROW]]
-func.func @two_rows(%x: tensor<?x7xf32>, %numbers: tensor<?xi32>, %w: tensor<6x7xf32>, %table: tensor<5x7xf32>, %s: tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4xf32>, tensor<2x1x3xf32>)
-    attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+func.func @three_rows(%x: tensor<?x7xf32>, %numbers: tensor<?xi32>, %w: tensor<6x7xf32>, %table: tensor<5x7xf32>, %s: tensor<2x1x3xf32>) -> (tensor<?x2x3xf32>, tensor<?x4xf32>, tensor<2x1x3xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {
   %p = seq.linear %x, %w : (tensor<?x7xf32>, tensor<6x7xf32>) -> tensor<?x6xf32>
   %row = seq.embedding %numbers, %table : (tensor<?xi32>, tensor<5x7xf32>) -> tensor<?x7xf32>
   %bias = seq.slice %row {axis = 1 : i64, offset = 4 : i64, size = 2 : i64} : tensor<?x7xf32> -> tensor<?x2xf32>

@@ -56,7 +56,7 @@ func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x
 }
 
 // A convolution of some of a product's outputs goes into the product's kernel
-// where there is one row: the other outputs are read as before. What comes
+// where there are one row or two: the other outputs are read as before. What comes
 // between the two stays behind the kernel, which needs nothing of it.
 // REMARK: remark: loc("conv"): fused into kernel 'in_proj' as its epilogue
 // CHECK-LABEL: func.func @convolution_of_one_row
@@ -71,6 +71,11 @@ func.func @norms_that_stay(%x: tensor<?x6xf32>, %g: tensor<6xf32>, %w: tensor<5x
 // CHECK-NEXT: seq.silu
 // CHECK: return %[[R]]#1, %[[G]], %[[R]]#2
 // CHECK-LABEL: func.func @convolution_of_two_rows
+// CHECK: seq.kernel "linear"
+// CHECK-NEXT: seq.linear
+// CHECK-NEXT: seq.short_convolution
+// CHECK-NEXT: seq.yield
+// CHECK-LABEL: func.func @convolution_of_three_rows
 // CHECK: seq.kernel "linear"
 // CHECK: seq.kernel "short_convolution"
 // APART-LABEL: func.func @convolution_of_one_row
@@ -92,6 +97,14 @@ func.func @convolution_of_one_row(%x: tensor<?x6xf32>, %w: tensor<11x6xf32>, %ta
 
 func.func @convolution_of_two_rows(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: tensor<3x5xf32>, %tail: tensor<2x5xf32>) -> (tensor<?x5xf32>, tensor<2x5xf32>)
     attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
+  %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
+  %y, %next = seq.short_convolution %p parameters(%t) state(%tail) {activation = #seq.activation<none>}
+      : tensor<?x5xf32>, (tensor<3x5xf32>), tensor<2x5xf32>
+  return %y, %next : tensor<?x5xf32>, tensor<2x5xf32>
+}
+
+func.func @convolution_of_three_rows(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>, %t: tensor<3x5xf32>, %tail: tensor<2x5xf32>) -> (tensor<?x5xf32>, tensor<2x5xf32>)
+    attributes {seq.entry = #seq.entry<kind = decode, rows = 3>} {
   %p = seq.linear %x, %w : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
   %y, %next = seq.short_convolution %p parameters(%t) state(%tail) {activation = #seq.activation<none>}
       : tensor<?x5xf32>, (tensor<3x5xf32>), tensor<2x5xf32>

@@ -66,15 +66,16 @@ std::string modelText(const Layer &layer) {
          x + "\n  return %out" + next + " : " + results + "\n}\n";
 }
 
-/// Three sequences decoded side by side, which begin at tokens 0, 4 and 8: each
-/// has the state of its own slot and rows of its own.
+/// Sequences decoded side by side, which begin at tokens 0, 4 and 8: each has the
+/// state of its own slot and rows of its own.
 void checkTogether(PlanRunner &runner, TestModel &model,
                    std::vector<Datum<double>> inputs,
-                   const llvm::StringMap<std::vector<float>> &weights) {
-  constexpr int32_t kSequences = 3, kApart = 4, kLength = 5;
+                   const llvm::StringMap<std::vector<float>> &weights,
+                   int32_t sequences) {
+  constexpr int32_t kApart = 4, kLength = 5;
   std::vector<double> expected;
   std::vector<std::vector<double>> ofSequence;
-  for (int32_t s = 0; s < kSequences; ++s) {
+  for (int32_t s = 0; s < sequences; ++s) {
     std::vector<int32_t> tokens(kLength), rows(kLength);
     std::iota(tokens.begin(), tokens.end(), s * kApart);
     std::iota(rows.begin(), rows.end(), 0);
@@ -88,7 +89,7 @@ void checkTogether(PlanRunner &runner, TestModel &model,
   std::vector<float> decoded;
   for (int32_t t = 0; t < kLength; ++t) {
     std::vector<Segment> call;
-    for (int32_t s = 0; s < kSequences; ++s) {
+    for (int32_t s = 0; s < sequences; ++s) {
       call.push_back(Segment{.slot = 2 * s + 1,
                              .start = t,
                              .begins = t == 0,
@@ -151,7 +152,8 @@ void checkKernels(TestModel &model, const Layer &layer, bool bitStable,
   checkStates();
   if (bitStable)
     EXPECT_EQ(decoded, whole);
-  checkTogether(runner, model, inputs, weights);
+  for (int32_t sequences : {2, 3})
+    checkTogether(runner, model, inputs, weights, sequences);
 }
 
 void check(const Layer &layer) {
@@ -161,7 +163,7 @@ void check(const Layer &layer) {
   if (testTarget().device == tile::Device::Host)
     return;
   checkKernels(model, layer, /*bitStable=*/false, {1, 8});
-  // A row alone where a GPU takes two, one after the other.
+  // A row alone, and two, where a GPU takes two, one after the other.
   if (StringRef(layer.body).contains("seq.linear"))
     checkKernels(model, layer, /*bitStable=*/false, {2, 8});
 }
@@ -238,7 +240,7 @@ TEST(ChannelKernels, NormsBeforeProductsAgreeWithTheReference) {
              "  %y = seq.add %p, %x : " + tensorType({"?", "21"}) + "\n"});
 }
 
-// A single row on a GPU is convolved by the products that make its channels:
+// One or two rows on a GPU are convolved by the products that make their channels:
 // all of them, with an epilogue; some, read by others too, where no bound is a
 // multiple of an item's outputs; and two parts with other taps. The tail holds
 // no numbers before the sequence begins.
@@ -335,7 +337,7 @@ std::string rowOfTable(const std::string &name, int64_t heads) {
          tensorType({"?", n(heads)}) + "\n";
 }
 
-// A single row on a GPU has its recurrences in the products that make their
+// One or two rows on a GPU have their recurrences in the products that make their
 // channels: columns and rows, joined in another order, beside outputs that
 // others read, where no head is a multiple of an item's outputs; two of the
 // same outputs, added, whose heads are; and one of all outputs with a weight of

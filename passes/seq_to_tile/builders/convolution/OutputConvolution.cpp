@@ -1,5 +1,5 @@
-// A short convolution of a product's outputs: of the tokens before a single row
-// it needs the tail alone.
+// A short convolution of a product's outputs: of the tokens before the row it needs
+// the tail alone.
 #include "passes/seq_to_tile/builders/convolution/ShortConvolution.h"
 #include "passes/seq_to_tile/builders/dense/OutputUpdate.h"
 

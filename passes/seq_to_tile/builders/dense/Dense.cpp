@@ -91,9 +91,11 @@ public:
   /// that these rows are the first to meet the item's weights.
   LogicalResult emitRows(Value begin, Value end, bool firstPass);
 
-  /// Whether the kernel asks for what only a single row has.
+  /// Whether the kernel asks for what only rows have that are taken one by one; for a
+  /// norm, what a single one has.
   bool isUncovered() const {
-    return (singleStep == 0 || tiles.rows > 1) && (norm || !updates.isEmpty());
+    return singleStep == 0 ? norm || !updates.isEmpty()
+                           : tiles.rows > 1 && norm;
   }
   /// Whether it asks for what has no code; a diagnostic says for what.
   bool isBroken() const { return updates.isBroken(); }
@@ -112,7 +114,7 @@ private:
   LogicalResult emitRowByRow(Value row, Value count);
   Box boxOfX(Value row, Value at, int64_t step);
   Box boxOfWeight(Value at, int64_t step);
-  LogicalResult finish(Value row, Value rows, Value y);
+  LogicalResult finish(Value row, Value rows, Value y, size_t number = 0);
   void setFirst(Value output);
   LogicalResult chooseOverRuns(Value row);
   void keepBest(Value row, Value rows, Best best);
@@ -137,7 +139,8 @@ private:
 Product::Product(KernelBuilder &k)
     : tiles(k.getContext().sizes.dense), k(k), core(k.getCore()),
       inner(DenseShape::of(core).inner), outputs(DenseShape::of(core).outputs),
-      singleStep(tiles.singleRowStep), updates(k, outputs, tiles.outputs) {
+      singleStep(tiles.singleRowStep),
+      updates(k, outputs, tiles.outputs, tiles.rows) {
   auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
   bool isBlocks =
       cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
@@ -243,7 +246,7 @@ LogicalResult Product::emitRowByRow(Value row, Value count) {
     LogicalResult done = success();
     Value isThere = k.compare(arith::CmpIPredicate::slt,
                               k.add(row, k.index(int64_t(i))), count);
-    k.when(isThere, [&] { done = finish(rows[i], {}, y); });
+    k.when(isThere, [&] { done = finish(rows[i], {}, y, i); });
     if (failed(done))
       return failure();
   }
@@ -442,7 +445,8 @@ Value Product::multiplyNormedRow(Value row) {
                });
 }
 
-LogicalResult Product::finish(Value row, Value rows, Value y) {
+// `number` is the row's among those that are taken one by one.
+LogicalResult Product::finish(Value row, Value rows, Value y, size_t number) {
   // Limits of tiles of outputs, which are the rows of a column.
   Value columnLimit = columns, biasRows, rowsOfItem = rows;
   tile::TileType biasType = k.rowType(tiles.outputs);
@@ -467,7 +471,7 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
   box.add(first, tiles.outputs);
   Value result = core->getResult(0);
   if (!updates.isEmpty()) {
-    auto whole = updates.finish(row, y);
+    auto whole = updates.finish(number, row, y);
     if (!whole)
       return success();
     std::tie(result, y) = *whole;
@@ -492,9 +496,11 @@ LogicalResult Product::finish(Value row, Value rows, Value y) {
 LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
   if (product.isUncovered())
-    return k.getCore()->emitOpError(
-        "shares its kernel with a norm or with what keeps a state, which only "
-        "a single row on a GPU does whose bits need not be stable");
+    return k.getCore()->emitOpError("shares its kernel with a norm, which only "
+                                    "a single row on a GPU does, or "
+                                    "with what keeps a state, which only rows "
+                                    "do that a GPU takes one by one; "
+                                    "their bits need not be stable");
   if (product.isBroken())
     return failure();
   Value zero = k.index(0);

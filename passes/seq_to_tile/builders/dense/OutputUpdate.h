@@ -1,5 +1,5 @@
-// An op that takes outputs of a product with a single row and keeps a state of
-// them, as the product's kernel computes it (OutputUpdates.h).
+// An op that takes outputs of a product whose rows are taken one by one and keeps a
+// state of them, as the product's kernel computes it (OutputUpdates.h).
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_OUTPUTUPDATE_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_OUTPUTUPDATE_H
 
@@ -10,8 +10,8 @@
 
 namespace effc {
 
-/// Where an item's outputs lie among those that an update takes: channels of
-/// one head of the call's only row.
+/// Where an item's outputs of a row lie among those that an update takes: channels
+/// of one head. `segment` is the sequence whose only token of the call the row is.
 struct OutputPlace {
   tile::SegmentOp segment;
   mlir::Value head, channel;

@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace effc;
 
-OutputUpdates::OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile)
+OutputUpdates::OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile,
+                             int64_t rows)
     : k(k), tile(tile), coreResult(k.getCore()->getResult(0)),
       type(k.columnType(tile)) {
   std::vector<std::unique_ptr<OutputUpdate>> updates;
@@ -44,8 +45,18 @@ OutputUpdates::OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile)
     at = sections.back().outputs.end();
   }
   skipTo(outputs);
-  segment =
-      tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), k.index(0));
+  // A row that the call does not have is its last one again, of which nothing is
+  // stored twice.
+  OpBuilder &b = k.ops();
+  Value last;
+  if (rows > 1)
+    last =
+        k.sub(tile::CountOp::create(b, k.loc(), tile::Count::Rows), k.index(1));
+  for (int64_t i = 0; i < rows; ++i) {
+    Value row = i == 0 ? k.index(0) : k.min(k.index(i), last);
+    segments.push_back(
+        tile::SegmentOp::create(b, k.loc(), k.segmentTable(), row));
+  }
 }
 
 void OutputUpdates::addSection(const TakenOutputs &outputs) {
@@ -67,14 +78,14 @@ bool OutputUpdates::isWhole() const {
                              coreResult);
 }
 
-OutputPlace OutputUpdates::placeIn(const Section &section) {
+OutputPlace OutputUpdates::placeIn(const Section &section, size_t i) {
   const TakenOutputs &outputs = section.outputs;
   Value channel = k.sub(first, k.index(outputs.first)), head;
   if (outputs.heads > 1)
     std::tie(head, channel) = k.divide(channel, outputs.channels);
   else
     head = k.index(0);
-  return {segment, head, channel, count, type};
+  return {segments[i], head, channel, count, type};
 }
 
 // What `body` gives in the runs of a section; elsewhere nothing runs, and
@@ -149,56 +160,61 @@ std::pair<Value, Value> OutputUpdates::begin(Value run) {
 
   for (Section &section : sections) {
     SmallVector<Type> types;
-    for (const Update &update : section.updates)
-      llvm::append_range(types, update.code->loadedTypes(type));
+    for (size_t i = 0; i < segments.size(); ++i)
+      for (const Update &update : section.updates)
+        llvm::append_range(types, update.code->loadedTypes(type));
     if (types.empty())
       continue;
     SmallVector<Value> loaded =
         onlyIn(section, types, [&]() -> SmallVector<Value> {
-          OutputPlace place = placeIn(section);
           SmallVector<Value> all;
-          for (Update &update : section.updates)
-            llvm::append_range(all, update.code->load(place));
+          for (size_t i = 0; i < segments.size(); ++i) {
+            OutputPlace place = placeIn(section, i);
+            for (Update &update : section.updates)
+              llvm::append_range(all, update.code->load(place));
+          }
           return all;
         });
     ArrayRef<Value> rest = loaded;
-    for (Update &update : section.updates) {
-      size_t own = update.code->loadedTypes(type).size();
-      update.loaded.assign(rest.begin(), rest.begin() + own);
-      rest = rest.drop_front(own);
-    }
+    for (size_t i = 0; i < segments.size(); ++i)
+      for (Update &update : section.updates) {
+        size_t own = update.code->loadedTypes(type).size();
+        update.loaded.emplace_back(rest.take_front(own));
+        rest = rest.drop_front(own);
+      }
   }
   return {first, count};
 }
 
-std::optional<std::pair<Value, Value>> OutputUpdates::finish(Value row,
-                                                             Value y) {
+std::optional<std::pair<Value, Value>>
+OutputUpdates::finish(size_t i, Value row, Value y) {
   if (isWhole()) {
     Section &section = sections.front();
     Update &update = section.updates.front();
-    return std::pair(update.code->getResult(),
-                     update.code->apply(placeIn(section), update.loaded, y));
+    return std::pair(
+        update.code->getResult(),
+        update.code->apply(placeIn(section, i), update.loaded[i], y));
   }
   for (Section &section : sections)
     if (!section.updates.empty())
       onlyIn(section, {}, [&]() -> SmallVector<Value> {
-        applyAll(section, row, y);
+        applyAll(section, i, row, y);
         return {};
       });
-  for (auto [i, yielded] :
+  for (auto [result, yielded] :
        llvm::enumerate(k.getSourceBody().getTerminator()->getOperands()))
     if (yielded == coreResult)
-      k.store(y, k.write(i), {row, first}, {1, tile}, count);
+      k.store(y, k.write(result), {row, first}, {1, tile}, count);
   return std::nullopt;
 }
 
 // The updates of a section, and what is computed of their results.
-void OutputUpdates::applyAll(Section &section, Value row, Value y) {
-  OutputPlace place = placeIn(section);
+void OutputUpdates::applyAll(Section &section, size_t i, Value row, Value y) {
+  OutputPlace place = placeIn(section, i);
   llvm::DenseMap<Value, Value> tiles;
   for (Update &update : section.updates)
     tiles[update.code->getResult()] =
-        update.code->apply(place, update.loaded, y);
+        update.code->apply(place, update.loaded[i], y);
   for (Operation &op : k.getSourceBody()) {
     if (!seq::isElementwiseOp(&op))
       continue;

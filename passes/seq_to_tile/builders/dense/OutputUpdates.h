@@ -1,6 +1,6 @@
-// What keeps a state of the outputs of a product with a single row, in the
-// product's kernel: its items own whole outputs, and of the tokens before only
-// the state is needed.
+// What keeps a state of the outputs of a product with a single row or a few that
+// are taken one by one, in the product's kernel: its items own whole outputs, and of
+// the tokens before only the state is needed. Each row is a sequence of its own.
 //
 //   outputs     0 .. 7        7 .. 45             45 .. 83
 //   section     none          one convolution     two recurrences, their sum
@@ -22,9 +22,10 @@ namespace effc {
 
 class OutputUpdates {
 public:
-  /// Those in the kernel's body, whose core has `outputs` outputs and computes
-  /// up to `tile` of them at once.
-  OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile);
+  /// Those in the kernel's body, whose core has `outputs` outputs of up to `rows`
+  /// rows, which are all that the call may have, and computes up to `tile` of them at
+  /// once.
+  OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile, int64_t rows);
 
   bool isEmpty() const { return sections.empty(); }
   /// Whether an update has no code here; a diagnostic says which.
@@ -32,20 +33,20 @@ public:
   /// Runs of up to `tile` outputs, each in one head of one section.
   int64_t getRuns() const { return runs; }
   /// The first output of run number `run`, and how many it has; null: `tile`.
-  /// Reads what its section needs besides.
+  /// Reads what its section needs besides, of each row.
   std::pair<mlir::Value, mlir::Value> begin(mlir::Value run);
-  /// Applies the updates to the run's outputs `y` of `row` and stores what the
-  /// kernel gives. Where one convolution takes all outputs, and nobody else
-  /// reads them, it gives the convolution's result and its tile instead, for
-  /// what follows and to be stored.
-  std::optional<std::pair<mlir::Value, mlir::Value>> finish(mlir::Value row,
-                                                            mlir::Value y);
+  /// Applies the updates to the run's outputs `y` of `row`, which is number `i` of
+  /// the rows, and stores what the kernel gives. Where one convolution takes all
+  /// outputs, and nobody else reads them, it gives the convolution's result and its
+  /// tile instead, for what follows and to be stored.
+  std::optional<std::pair<mlir::Value, mlir::Value>>
+  finish(size_t i, mlir::Value row, mlir::Value y);
 
 private:
-  /// An update, and what it has loaded for the item.
+  /// An update, and what it has loaded for each row of the item.
   struct Update {
     std::unique_ptr<OutputUpdate> code;
-    mlir::SmallVector<mlir::Value> loaded = {};
+    std::vector<mlir::SmallVector<mlir::Value>> loaded = {};
   };
   /// Outputs that the same updates take, or none.
   struct Section {
@@ -58,13 +59,13 @@ private:
   void addSection(const TakenOutputs &outputs);
   int64_t runsPerHead(const Section &section) const;
   bool isWhole() const;
-  OutputPlace placeIn(const Section &section);
+  OutputPlace placeIn(const Section &section, size_t i);
   mlir::SmallVector<mlir::Value>
   onlyIn(const Section &section, mlir::TypeRange types,
          llvm::function_ref<mlir::SmallVector<mlir::Value>()> body);
   std::pair<mlir::Value, mlir::Value> runIn(const Section &section,
                                             mlir::Value run);
-  void applyAll(Section &section, mlir::Value row, mlir::Value y);
+  void applyAll(Section &section, size_t i, mlir::Value row, mlir::Value y);
   void store(const Section &section, const OutputPlace &place, mlir::Value row,
              const llvm::DenseMap<mlir::Value, mlir::Value> &tiles);
 
@@ -74,7 +75,7 @@ private:
   mlir::Value coreResult;
   tile::TileType type;
   std::vector<Section> sections;
-  tile::SegmentOp segment;
+  mlir::SmallVector<tile::SegmentOp> segments; ///< of each row
   mlir::Value first, count;
 };
 
