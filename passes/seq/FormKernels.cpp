@@ -1,4 +1,4 @@
-// Ops -> seq.kernel regions: one core each, with the elementwise ops that
+// Ops -> seq.kernel regions: one root each, with the elementwise ops that
 // follow, for rows that a GPU takes one by one with what keeps a state of a product's
 // outputs after it, for a single row with the norm before it, and with the
 // convolution of a recurrence's values.
@@ -31,16 +31,16 @@ namespace {
 /// Ops that become one kernel, in program order.
 struct Group {
   llvm::SetVector<Operation *> ops;
-  Operation *core; // or the first elementwise op
+  Operation *root; // or the first elementwise op
 
   bool contains(Operation *op) const { return ops.contains(op); }
 };
 
-/// What a kernel is called: the name its core was given, else the core's own.
+/// What a kernel is called: the name its root was given, else the root's own.
 std::string nameOf(const Group &group) {
-  if (auto named = dyn_cast<NameLoc>(group.core->getLoc()))
+  if (auto named = dyn_cast<NameLoc>(group.root->getLoc()))
     return named.getName().str();
-  return group.core->getName().stripDialect().str();
+  return group.root->getName().stripDialect().str();
 }
 
 struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
@@ -124,7 +124,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
   // follow it; else the product's outputs are not where its own are.
   void addJoined(Group &group, size_t place,
                  llvm::DenseMap<Value, size_t> &lastResults) const {
-    for (Operation *op : joined.behind(group.core)) {
+    for (Operation *op : joined.behind(group.root)) {
       group.ops.insert(op);
       if (seq::isViewOp(op))
         continue;
@@ -134,7 +134,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       if (!convolution)
         continue;
       Value x = convolution.getX();
-      if (x.getDefiningOp() == group.core && x.hasOneUse())
+      if (x.getDefiningOp() == group.root && x.hasOneUse())
         lastResults[convolution.getY()] = place;
     }
   }
@@ -206,7 +206,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       } else {
         place = groups.size();
         Group &group = groups.emplace_back();
-        group.core = &op;
+        group.root = &op;
         SmallVector<Operation *> first(convolutions.before(&op));
         llvm::append_range(first, joined.before(&op));
         if (Operation *norm = prologueOf(&op))
@@ -253,7 +253,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       Operation *producer = operand.getDefiningOp();
       if (!isa<seq::ConcatOp, seq::BestOp>(producer) &&
           (!isa<seq::LmHeadOp>(producer) || endsInChoice(op)) &&
-          (!isa<seq::BestOp>(op) || seq::isDenseOp(groups[known->second].core)))
+          (!isa<seq::BestOp>(op) || seq::isDenseOp(groups[known->second].root)))
         return known->second;
     }
     return std::nullopt;
@@ -275,12 +275,12 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     return source;
   }
 
-  // The number of the core behind so many views; null where ops are elementwise.
-  static IntegerAttr coreOf(const Group &group, size_t views,
+  // The number of the root behind so many views; null where ops are elementwise.
+  static IntegerAttr rootOf(const Group &group, size_t views,
                             OpBuilder &builder) {
-    if (seq::isElementwiseOp(group.core))
+    if (seq::isElementwiseOp(group.root))
       return {};
-    auto at = llvm::find(group.ops, group.core);
+    auto at = llvm::find(group.ops, group.root);
     return builder.getI64IntegerAttr(views + (at - group.ops.begin()));
   }
 
@@ -306,7 +306,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     auto kernel = seq::KernelOp::create(
         builder, last->getLoc(), TypeRange(ValueRange(results)),
         builder.getStringAttr(nameOf(group)), inputs.getArrayRef(),
-        coreOf(group, views.size(), builder), /*narrow=*/DenseI64ArrayAttr(),
+        rootOf(group, views.size(), builder), /*narrow=*/DenseI64ArrayAttr(),
         /*narrow_to=*/TypeAttr());
     Block *body = builder.createBlock(&kernel.getBody());
     IRMapping mapping;

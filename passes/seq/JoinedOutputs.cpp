@@ -9,15 +9,15 @@
 using namespace mlir;
 using namespace effc;
 
-ArrayRef<Operation *> JoinedOutputs::before(Operation *core) const {
-  auto known = ofCore.find(core);
-  return known == ofCore.end() ? ArrayRef<Operation *>()
+ArrayRef<Operation *> JoinedOutputs::before(Operation *root) const {
+  auto known = ofRoot.find(root);
+  return known == ofRoot.end() ? ArrayRef<Operation *>()
                                : ArrayRef(known->second.before);
 }
 
 ArrayRef<Operation *> JoinedOutputs::behind(Operation *product) const {
-  auto known = ofCore.find(product);
-  return known == ofCore.end() ? ArrayRef<Operation *>()
+  auto known = ofRoot.find(product);
+  return known == ofRoot.end() ? ArrayRef<Operation *>()
                                : ArrayRef(known->second.behind);
 }
 
@@ -94,24 +94,24 @@ static bool collectLater(Value value, Operation *place,
 }
 
 // A copy of the row, and of the slices of it, that is the kernel's own.
-Value JoinedOutputs::rowBefore(Value row, Operation *core) {
+Value JoinedOutputs::rowBefore(Value row, Operation *root) {
   Operation *op = row.getDefiningOp();
-  Operation *&copy = copies[{core, op}];
+  Operation *&copy = copies[{root, op}];
   if (copy)
     return copy->getResult(0);
   Value x = isa<seq::EmbeddingOp>(op) ? op->getOperand(0)
-                                      : rowBefore(op->getOperand(0), core);
-  Operation *made = OpBuilder(core).clone(*op);
+                                      : rowBefore(op->getOperand(0), root);
+  Operation *made = OpBuilder(root).clone(*op);
   made->setOperand(0, x);
-  copies[{core, op}] = made;
-  ofCore[core].before.push_back(made);
+  copies[{root, op}] = made;
+  ofRoot[root].before.push_back(made);
   all.insert(made);
   return made->getResult(0);
 }
 
 // Puts an op behind its product and what has come there before.
 void JoinedOutputs::place(Operation *op, Operation *product) {
-  Ops &ops = ofCore[product];
+  Ops &ops = ofRoot[product];
   Operation *last = ops.behind.empty() ? product : ops.behind.back();
   op->moveAfter(last);
   ops.behind.push_back(op);
@@ -136,7 +136,7 @@ void JoinedOutputs::take(Operation *op) {
   TakenOutputs taken = TakenOutputs::of(op);
   Operation *product = taken.product;
   if (!product || !ownsOutputs(taken.product) || !isFree(taken) ||
-      !hasRoom(ofCore[product], op))
+      !hasRoom(ofRoot[product], op))
     return;
   OpOperand *channels = ownChannelsOf(op);
   llvm::SetVector<Operation *> later;
@@ -179,7 +179,7 @@ void JoinedOutputs::follow(Operation *op) {
                      place.end != common.end)))
       return;
   }
-  if (!hasRoom(ofCore[common.product], op))
+  if (!hasRoom(ofRoot[common.product], op))
     return;
   for (OpOperand &operand : op->getOpOperands())
     operand.set(viewBehind(operand.get(), common.product));

@@ -32,8 +32,8 @@ public:
   /// reads.
   void collectRows(mlir::Block &block);
 
-  /// What comes before a core in its kernel, and behind it, in order.
-  llvm::ArrayRef<mlir::Operation *> before(mlir::Operation *core) const;
+  /// What comes before a root in its kernel, and behind it, in order.
+  llvm::ArrayRef<mlir::Operation *> before(mlir::Operation *root) const;
   llvm::ArrayRef<mlir::Operation *> behind(mlir::Operation *product) const;
   bool contains(mlir::Operation *op) const { return all.contains(op); }
 
@@ -52,17 +52,17 @@ private:
   void follow(mlir::Operation *op);
   bool hasRoom(const Ops &ops, mlir::Operation *op) const;
   bool isFree(const TakenOutputs &taken) const;
-  mlir::Value rowBefore(mlir::Value row, mlir::Operation *core);
+  mlir::Value rowBefore(mlir::Value row, mlir::Operation *root);
   static void eraseUnread(mlir::Block &block);
   mlir::Value viewBehind(mlir::Value view, mlir::Operation *product);
   void place(mlir::Operation *op, mlir::Operation *product);
 
   unsigned mostOps = 0;
-  llvm::DenseMap<mlir::Operation *, Ops> ofCore;
+  llvm::DenseMap<mlir::Operation *, Ops> ofRoot;
   llvm::DenseSet<mlir::Operation *> all;
   /// What updates, and what is made of them, have come to.
   llvm::DenseMap<mlir::Value, Place> places;
-  /// Rows and slices of them before a core, by what they are copies of.
+  /// Rows and slices of them before a root, by what they are copies of.
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Operation *>,
                  mlir::Operation *>
       copies;

@@ -73,7 +73,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
       bool isTolerated =
           !reading.onlyRounded && !reading.isExact && handsOnRounded(target) &&
           entry.getRows() > 1 &&
-          !isa_and_nonnull<seq::SelectRowsOp>(kernel.getCoreOp()) &&
+          !isa_and_nonnull<seq::SelectRowsOp>(kernel.getRootOp()) &&
           tolerance.ofReads(result);
       if (!reading.onlyRounded && !isTolerated)
         continue;

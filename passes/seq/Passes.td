@@ -204,9 +204,9 @@ def ChooseTokensPass : Pass<"seq-choose-tokens", "::mlir::ModuleOp"> {
 def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
   let summary = "Group the ops of each entry into kernels";
   let description = [{
-    Encloses every op in a `seq.kernel`. A kernel has one core (a product, a norm,
+    Encloses every op in a `seq.kernel`. A kernel has one root (a product, a norm,
     a gather, a convolution, a mixer) and takes in the elementwise ops that follow
-    as its epilogue, where the core's result has no other use, and a `seq.best` of
+    as its epilogue, where the root's result has no other use, and a `seq.best` of
     what they give. Slices and reshapes cost nothing inside a kernel and are
     copied into each that reads through them. This is where fusion is decided, once;
     each epilogue is a remark. A kernel takes in no more than `max-ops` ops: an
@@ -240,16 +240,16 @@ def FormKernelsPass : Pass<"seq-form-kernels", "::mlir::ModuleOp"> {
     from the tokens: one that computes from parameters alone is an error. A module
     without `tile.target` is the host's. For `convolution-prologues` forms
     (`seq-choose-forms`): a mixer without one takes none.
-    Keeps: what every value is, and the order of the cores, but for one whose
-    epilogue also reads a later core's result: it moves behind that one, and for
+    Keeps: what every value is, and the order of the roots, but for one whose
+    epilogue also reads a later root's result: it moves behind that one, and for
     what joins a product or a recurrence, which moves there.
-    Not done: no two cores share a kernel, those aside that are named here.
+    Not done: no two roots share a kernel, those aside that are named here.
 
     Example: test/passes/seq/form-kernels.mlir (and form-kernels-single-rows.mlir, form-kernels-convolutions.mlir)
   }];
   let options = [
     Option<"maxOps", "max-ops", "unsigned", /*default=*/"64",
-           "ops that a kernel may have, its core among them">,
+           "ops that a kernel may have, its root among them">,
     Option<"convolutionPrologues", "convolution-prologues", "bool", /*default=*/"false",
            "convolve values in the recurrences that take them, in prefill">,
   ];

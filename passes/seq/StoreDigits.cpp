@@ -80,16 +80,16 @@ bool isReadAsDigits(OpOperand &use) {
 /// the last dimension, which is whole blocks, and of these whole ones.
 bool writesBlocks(seq::KernelOp kernel, RankedTensorType type) {
   int64_t columns = type.getShape().back();
-  Operation *core = kernel.getCoreOp();
+  Operation *root = kernel.getRootOp();
   if (!isWhole(columns))
     return false;
-  if (!core || isa<seq::RmsNormOp>(core))
+  if (!root || isa<seq::RmsNormOp>(root))
     return true;
-  if (auto norm = dyn_cast<seq::GatedRmsNormOp>(core))
+  if (auto norm = dyn_cast<seq::GatedRmsNormOp>(root))
     return isWhole(columns / norm.getGroups());
-  if (auto mixer = dyn_cast<seq::MixerOpInterface>(core))
+  if (auto mixer = dyn_cast<seq::MixerOpInterface>(root))
     return mixer.getStructure().getMixerClass() == seq::MixerClass::Window;
-  return isa<seq::LinearOp, seq::ExpertHiddenOp>(core) && panelProductOf(core);
+  return isa<seq::LinearOp, seq::ExpertHiddenOp>(root) && panelProductOf(root);
 }
 
 struct StoreDigitsPass : impl::StoreDigitsPassBase<StoreDigitsPass> {

@@ -30,12 +30,12 @@ namespace effc {
 
 namespace {
 
-/// Whether the core alone reads a tensor of its kernel's body, as its matrix.
-bool isMatrixOf(Operation *core, Value tensor) {
+/// Whether the root alone reads a tensor of its kernel's body, as its matrix.
+bool isMatrixOf(Operation *root, Value tensor) {
   return llvm::all_of(tensor.getUses(), [&](OpOperand &use) {
     Operation *op = use.getOwner();
-    return seq::isViewOp(op) ? isMatrixOf(core, op->getResult(0))
-                             : op == core && use.getOperandNumber() == 1;
+    return seq::isViewOp(op) ? isMatrixOf(root, op->getResult(0))
+                             : op == root && use.getOperandNumber() == 1;
   });
 }
 
@@ -62,16 +62,16 @@ struct UnpackWeightsPass : impl::UnpackWeightsPassBase<UnpackWeightsPass> {
 private:
   void unpackFor(seq::KernelOp kernel, seq::EntryAttr entry) {
     noteOutputRows(kernel);
-    Operation *core = kernel.getCoreOp();
+    Operation *root = kernel.getRootOp();
     for (OpOperand &input : kernel->getOpOperands()) {
       BlockArgument tensor =
           kernel.getBody().getArgument(input.getOperandNumber());
       seq::WeightOp weight = weightInKernel(tensor);
       // Of a table single rows are read, and unpacked, anyway.
-      if (!core || !weight || isa<seq::EmbeddingOp, seq::GatherRowsOp>(core) ||
+      if (!root || !weight || isa<seq::EmbeddingOp, seq::GatherRowsOp>(root) ||
           !isInBlocks(weight))
         continue;
-      std::string reason = whyNot(kernel, core, tensor, entry);
+      std::string reason = whyNot(kernel, root, tensor, entry);
       InFlightDiagnostic remark = emitRemark(kernel.getLoc());
       remark << "in " << stringifyEntryKind(entry.getKind()) << "_"
              << entry.getRows() << " a matrix in blocks is unpacked ";
@@ -98,20 +98,20 @@ private:
   }
 
   /// Empty where the matrix is unpacked ahead of the product.
-  std::string whyNot(seq::KernelOp kernel, Operation *core,
+  std::string whyNot(seq::KernelOp kernel, Operation *root,
                      BlockArgument tensor, seq::EntryAttr entry) const {
     auto type = cast<RankedTensorType>(tensor.getType());
-    if (!isa<seq::LinearOp>(core) || outputRows.contains(kernel.getResult(0)))
-      return ("'" + core->getName().getStringRef() + "' reads it for " +
-              (seq::isDenseOp(core) ? "rows that are outputs"
+    if (!isa<seq::LinearOp>(root) || outputRows.contains(kernel.getResult(0)))
+      return ("'" + root->getName().getStringRef() + "' reads it for " +
+              (seq::isDenseOp(root) ? "rows that are outputs"
                                     : "rows that tokens choose"))
           .str();
-    if (type.getRank() != 2 || !isMatrixOf(core, tensor))
+    if (type.getRank() != 2 || !isMatrixOf(root, tensor))
       return "it is no single matrix";
-    DenseShape shape = DenseShape::of(core);
+    DenseShape shape = DenseShape::of(root);
     if (areSingleRows(entry, target.getBitStable(), shape.inner))
       return "rows are few enough to be taken one by one";
-    if (!roundsRows(core, entry, target, type.getElementType()))
+    if (!roundsRows(root, entry, target, type.getElementType()))
       return "the product rounds nothing";
     auto storage = storage::Storage::get(type.getElementType());
     if (!paysToUnpack(target, entry.getRows(), shape.outputs * shape.inner,
@@ -129,7 +129,7 @@ private:
     auto kernel = seq::KernelOp::create(
         b, reader.getLoc(), parameter.getType(),
         b.getStringAttr(reader.getName() + ".weight"), parameter,
-        /*core=*/IntegerAttr(), b.getDenseI64ArrayAttr({0}),
+        /*root=*/IntegerAttr(), b.getDenseI64ArrayAttr({0}),
         TypeAttr::get(target.getRoundedTo()));
     Block *body = b.createBlock(&kernel.getBody());
     seq::YieldOp::create(

@@ -343,7 +343,7 @@ void EntryConversion::launch(seq::KernelOp kernel, const CallContext &context,
                              MutableArrayRef<BuiltKernel> built,
                              ArrayRef<Memory> operands,
                              ArrayRef<Value> results) {
-  // A kernel has one core: its rows are tokens or the wanted ones. Its first
+  // A kernel has one root: its rows are tokens or the wanted ones. Its first
   // launch computes, a second one moves what it left.
   seq::Work work = seq::countWork(kernel);
   uint64_t flops = work.perToken + work.perOutputRow;
@@ -383,13 +383,13 @@ void EntryConversion::launch(seq::KernelOp kernel, const CallContext &context,
 }
 
 // A kernel by hand may not say whose it is.
-LogicalResult requireCore(seq::KernelOp kernel) {
-  if (kernel.getCoreOp())
+LogicalResult requireRoot(seq::KernelOp kernel) {
+  if (kernel.getRootOp())
     return success();
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (!seq::isElementwiseOp(&op) && !seq::isViewOp(&op))
       return kernel.emitOpError()
-             << "expects 'core', the number of the op whose builder makes the "
+             << "expects 'root', the number of the op whose builder makes the "
                 "kernel, since '"
              << op.getName() << "' is not elementwise; seq-form-kernels writes "
              << "it";
@@ -397,7 +397,7 @@ LogicalResult requireCore(seq::KernelOp kernel) {
 }
 
 LogicalResult EntryConversion::convertKernel(seq::KernelOp kernel) {
-  if (failed(requireCore(kernel)))
+  if (failed(requireRoot(kernel)))
     return failure();
   SmallVector<Memory> operands;
   for (Value input : kernel.getInputs())
@@ -419,9 +419,9 @@ FailureOr<BuiltKernels> EntryConversion::buildOnce(seq::KernelOp kernel,
   if (const BuiltKernels *known = kernels.find(kernel, context))
     return *known;
   KnownKernels::Description described(kernel, context);
-  Operation *core = kernel.getCoreOp();
+  Operation *root = kernel.getRootOp();
   bool isEmpty = kernel.getBody().front().without_terminator().empty();
-  StringRef family = core      ? core->getName().stripDialect()
+  StringRef family = root      ? root->getName().stripDialect()
                      : isEmpty ? "unpacked"
                                : "elementwise";
   std::string name = (family + "_" + Twine(kernels.size())).str();

@@ -21,7 +21,7 @@ KernelBuilder::KernelBuilder(seq::KernelOp source, const KernelContext &context,
   Block *body = b.createBlock(&kernel.getBody());
   body->addArgument(b.getIndexType(), location);
   b.setInsertionPointToStart(body);
-  core = source.getCoreOp();
+  root = source.getRootOp();
 }
 
 //===----------------------------------------------------------------------===//
@@ -381,13 +381,13 @@ void KernelBuilder::store(Value tile, Value view, ValueRange indices,
 }
 
 LogicalResult KernelBuilder::finish(
-    Value coreResult, Value tile, function_ref<Value(Value)> loadLike,
+    Value rootResult, Value tile, function_ref<Value(Value)> loadLike,
     function_ref<void(unsigned, Value)> storeResult, tile::TileType type) {
   if (tile)
     type = cast<tile::TileType>(tile.getType());
   llvm::DenseMap<Value, Value> tiles;
-  if (coreResult)
-    tiles[coreResult] = tile;
+  if (rootResult)
+    tiles[rootResult] = tile;
   auto tileOf = [&](Value tensor) -> Value {
     if (!tiles.count(tensor))
       tiles[tensor] = loadLike(tensor);

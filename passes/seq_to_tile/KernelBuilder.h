@@ -44,7 +44,7 @@ public:
 
   /// The op that decides how the kernel is built, as the seq.kernel names it;
   /// null for a kernel of elementwise ops alone.
-  mlir::Operation *getCore() const { return core; }
+  mlir::Operation *getRoot() const { return root; }
   mlir::Block &getSourceBody() { return source.getBody().front(); }
   const KernelContext &getContext() const { return context; }
   bool isDecode() const { return context.kind == seq::EntryKind::Decode; }
@@ -130,13 +130,13 @@ public:
              llvm::ArrayRef<int64_t> sizes, mlir::Value rows = {},
              mlir::Value columns = {});
 
-  /// Applies the elementwise ops that follow the core, given the core's result
+  /// Applies the elementwise ops that follow the root, given the root's result
   /// as a tile; `loadLike` reads the box of another tensor. `storeResult` gets
   /// each token result of the seq.kernel that is not a state, for a `seq.best`
-  /// the tile that it chooses from. Without a core `type` is what the ops
+  /// the tile that it chooses from. Without a root `type` is what the ops
   /// compute.
   mlir::LogicalResult finish(
-      mlir::Value coreResult, mlir::Value tile,
+      mlir::Value rootResult, mlir::Value tile,
       llvm::function_ref<mlir::Value(mlir::Value tensor)> loadLike,
       llvm::function_ref<void(unsigned result, mlir::Value tile)> storeResult,
       tile::TileType type = {});
@@ -164,7 +164,7 @@ private:
   tile::KernelOp kernel;
   mlir::OpBuilder b;
   mlir::Location location;
-  mlir::Operation *core = nullptr;
+  mlir::Operation *root = nullptr;
   bool broken = false;
   llvm::SmallVector<LaunchOperand> operands;
   llvm::SmallVector<int64_t> writes, streamed;

@@ -19,7 +19,7 @@ KernelSizes KernelSizes::of(seq::KernelOp kernel, const CallContext &call) {
       break;
     }
   if (auto convolution =
-          dyn_cast_or_null<seq::ShortConvolutionOp>(kernel.getCoreOp()))
+          dyn_cast_or_null<seq::ShortConvolutionOp>(kernel.getRootOp()))
     sizes.convolutionParts = convolutionPartsOf(convolution, call);
   for (auto mixer : body.getOps<seq::MixerOpInterface>()) {
     seq::MixerClass mixerClass = mixer.getStructure().getMixerClass();

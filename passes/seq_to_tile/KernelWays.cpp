@@ -1,4 +1,4 @@
-// Which builder makes a kernel follows from its core; a linear mixer has several
+// Which builder makes a kernel follows from its root; a linear mixer has several
 // ways, of which the first is taken against which nothing speaks.
 #include "passes/seq_to_tile/KernelWays.h"
 
@@ -78,13 +78,13 @@ std::optional<std::string> obstacleTo(KernelBuilder &k, Way way) {
 
 using Builder = LogicalResult (*)(KernelBuilder &);
 
-template <typename... Ops> bool isOneOf(Operation *core) {
-  return isa<Ops...>(core);
+template <typename... Ops> bool isOneOf(Operation *root) {
+  return isa<Ops...>(root);
 }
 
-/// Of which cores, but for mixers, a builder makes kernels.
+/// Of which roots, but for mixers, a builder makes kernels.
 constexpr struct {
-  bool (*takes)(Operation *core);
+  bool (*takes)(Operation *root);
   Builder build;
 } kBuilders[] = {
     {seq::isDenseOp, buildDense},
@@ -139,16 +139,16 @@ LogicalResult buildMixer(KernelBuilder &k, seq::MixerOpInterface mixer,
 }
 
 LogicalResult build(KernelBuilder &k, Way way) {
-  Operation *core = k.getCore();
-  if (!core)
+  Operation *root = k.getRoot();
+  if (!root)
     return k.getSourceBody().without_terminator().empty() ? buildUnpacked(k)
                                                           : buildElementwise(k);
   for (auto [takes, build] : kBuilders)
-    if (takes(core))
+    if (takes(root))
       return build(k);
-  if (auto mixer = dyn_cast<seq::MixerOpInterface>(core))
+  if (auto mixer = dyn_cast<seq::MixerOpInterface>(root))
     return buildMixer(k, mixer, way);
-  return core->emitOpError("has no kernel builder");
+  return root->emitOpError("has no kernel builder");
 }
 } // namespace
 
@@ -183,13 +183,13 @@ LogicalResult effc::buildInAWay(std::optional<KernelBuilder> &builder,
 }
 
 Follower effc::followerOf(KernelBuilder &first) {
-  Operation *core = first.getCore();
-  if (isa_and_nonnull<seq::CausalMixOp>(core))
+  Operation *root = first.getRoot();
+  if (isa_and_nonnull<seq::CausalMixOp>(root))
     return {buildCausalAppend, "_append"};
-  if (core && seq::isDenseOp(core) &&
+  if (root && seq::isDenseOp(root) &&
       !first.getSourceBody().getOps<seq::BestOp>().empty())
     return {buildBestOfItems, "_best"};
-  auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(core);
+  auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(root);
   if (mixer &&
       mixer.getStructure().getMixerClass() == seq::MixerClass::Window) {
     const WindowBlocks &blocks = first.getContext().sizes.window;

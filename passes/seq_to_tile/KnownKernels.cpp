@@ -24,7 +24,7 @@ static size_t hashOf(Region &body) {
 
 KnownKernels::Description::Description(seq::KernelOp kernel,
                                        const KernelContext &context)
-    : body(std::make_unique<Region>()), core(kernel.getCore()),
+    : body(std::make_unique<Region>()), root(kernel.getRoot()),
       context(context) {
   IRMapping mapping;
   kernel.getBody().cloneInto(body.get(), mapping);
@@ -35,7 +35,7 @@ const BuiltKernels *KnownKernels::find(seq::KernelOp kernel,
   auto [first, last] = kernels.equal_range(hashOf(kernel.getBody()));
   for (auto known = first; known != last; ++known) {
     const auto &[description, built] = known->second;
-    if (description.core == kernel.getCore() &&
+    if (description.root == kernel.getRoot() &&
         description.context == context &&
         OperationEquivalence::isRegionEquivalentTo(
             description.body.get(), &kernel.getBody(), kStructure))

@@ -14,14 +14,14 @@ namespace effc {
 using BuiltKernels = llvm::SmallVector<BuiltKernel, 1>;
 
 /// Kernels are equal whose bodies have the same ops, wherever they stand, of which
-/// the same is the core, and whose contexts are equal: builders see nothing else.
+/// the same is the root, and whose contexts are equal: builders see nothing else.
 class KnownKernels {
 public:
   /// A kernel's body and context as they are now, whatever a builder does to them.
   struct Description {
     Description(seq::KernelOp kernel, const KernelContext &context);
     std::unique_ptr<mlir::Region> body;
-    std::optional<uint64_t> core; ///< its number among the body's ops
+    std::optional<uint64_t> root; ///< its number among the body's ops
     KernelContext context;
   };
 

@@ -46,11 +46,11 @@ static std::string obstacleOf(seq::KernelOp source, Operation *product,
 plan::ProductAttr effc::productForLibrary(seq::KernelOp source,
                                           const CallContext &call,
                                           BuiltKernel &built) {
-  Operation *core = source.getCoreOp();
-  if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(core) || !call.isGpu() ||
+  Operation *root = source.getRootOp();
+  if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(root) || !call.isGpu() ||
       call.entry.getRows() < kLibraryRows)
     return {};
-  std::string obstacle = obstacleOf(source, core, call, built);
+  std::string obstacle = obstacleOf(source, root, call, built);
   StringRef entry = stringifyEntryKind(call.kind);
   if (!obstacle.empty()) {
     emitRemark(source.getLoc()) << "stays with its kernel in " << entry << "_"

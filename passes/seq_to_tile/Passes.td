@@ -10,7 +10,7 @@ def ConvertSeqToTilePass : Pass<"convert-seq-to-tile", "::mlir::ModuleOp"> {
     Every function with a `seq.entry` attribute becomes a `plan.entry`; each
     `seq.kernel` in it becomes a launch of a `tile.kernel`, which is built once
     for all kernels of the same body, types and entry class. A kernel's builder
-    follows from its one core op: a product, a norm, a gather, the short
+    follows from its one root op: a product, a norm, a gather, the short
     convolution, or a mixer, of which only class, structure record, token map and
     read-out are read. Slices and reshapes become addresses, and so does a tensor
     that joins rows of results which nobody else reads: they are written to their

@@ -79,22 +79,22 @@ Type KernelOp::getStoredType(unsigned number) {
 }
 
 // kernel7
-static LogicalResult verifyCore(KernelOp kernel) {
-  std::optional<uint64_t> number = kernel.getCore();
+static LogicalResult verifyRoot(KernelOp kernel) {
+  std::optional<uint64_t> number = kernel.getRoot();
   if (!number)
     return success();
   auto ops = kernel.getBody().front().without_terminator();
   auto count = static_cast<uint64_t>(llvm::range_size(ops));
   if (*number >= count)
     return kernel.emitOpError()
-           << "expects 'core' to be the number of one of its " << count
-           << " ops, but got " << kernel.getCoreAttr();
-  Operation *core = kernel.getCoreOp();
-  if (isElementwiseOp(core) || isViewOp(core))
+           << "expects 'root' to be the number of one of its " << count
+           << " ops, but got " << kernel.getRootAttr();
+  Operation *root = kernel.getRootOp();
+  if (isElementwiseOp(root) || isViewOp(root))
     return kernel.emitOpError()
-           << "expects 'core' to be the number of an op that is neither "
+           << "expects 'root' to be the number of an op that is neither "
               "elementwise nor a view, but op "
-           << *number << " is '" << core->getName() << "'";
+           << *number << " is '" << root->getName() << "'";
   return success();
 }
 
@@ -113,13 +113,13 @@ LogicalResult KernelOp::verifyRegions() {
            << "expects operands of the types of the kernel's results ("
            << getResultTypes() << "), but got (" << yield->getOperandTypes()
            << ")";
-  if (failed(verifyCore(*this)))
+  if (failed(verifyRoot(*this)))
     return failure();
   return verifyBodyLength(*this, getBody().front());
 }
 
-Operation *KernelOp::getCoreOp() {
-  std::optional<uint64_t> number = getCore();
+Operation *KernelOp::getRootOp() {
+  std::optional<uint64_t> number = getRoot();
   if (!number)
     return nullptr;
   return &*std::next(getBody().front().begin(), *number);

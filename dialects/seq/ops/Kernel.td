@@ -11,13 +11,13 @@ def Seq_KernelOp
         DeclareOpInterfaceMethods<Seq_ReferenceOpInterface>]> {
   let summary = "Group ops that become one kernel";
   let description = [{
-    Encloses the ops of one future kernel: prologue, core and epilogue. Its
+    Encloses the ops of one future kernel: prologue, root and epilogue. Its
     meaning is that of its body, with each operand bound to a block argument
     and each operand of the final `seq.yield` to a result. The region sees no
     value from outside, so what a kernel reads and writes is its signature.
 
     Fusion is decided where this op is created, and nowhere after. So is what the
-    kernel is one of: `core` is the number of an op of the body, from 0, whose builder
+    kernel is one of: `root` is the number of an op of the body, from 0, whose builder
     makes the kernel. What comes before it is its prologue, what comes behind its
     epilogue. Without it the kernel has elementwise ops alone.
 
@@ -38,7 +38,7 @@ def Seq_KernelOp
       order, at least one.
     * (KERNEL6) `narrow` and `narrow_to` are there together, and `narrow_to` is bf16,
       f16 or `!storage.digits`.
-    * (KERNEL7) `core`, where present, is the number of an op before the `seq.yield`
+    * (KERNEL7) `root`, where present, is the number of an op before the `seq.yield`
       that is neither elementwise nor a view.
 
     Example:
@@ -51,7 +51,7 @@ def Seq_KernelOp
       seq.yield %s : tensor<?x6xf32>
     }
     %p = seq.kernel "layers.0.out_proj" (%a = %r : tensor<?x6xf32>, %w = %m : tensor<6x6xf32>)
-        -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+        -> (tensor<?x6xf32>) attributes {root = 0 : i64} {
       %s = seq.linear %a, %w : (tensor<?x6xf32>, tensor<6x6xf32>) -> tensor<?x6xf32>
       %t = seq.silu %s : tensor<?x6xf32>
       seq.yield %t : tensor<?x6xf32>
@@ -66,7 +66,7 @@ def Seq_KernelOp
   let arguments = (ins
     StrAttr:$name,                                     /*kernel3*/
     Variadic<AnyType>:$inputs,
-    OptionalAttr<I64Attr>:$core,                       /*kernel7*/
+    OptionalAttr<I64Attr>:$root,                       /*kernel7*/
     OptionalAttr<DenseI64ArrayAttr>:$narrow,           /*kernel5*/
     OptionalAttr<TypeAttr>:$narrow_to);                /*kernel6*/
   let results = (outs Variadic<AnyType>:$results);
@@ -76,7 +76,7 @@ def Seq_KernelOp
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     /// The op whose builder makes the kernel; null: it has elementwise ops alone.
-    ::mlir::Operation *getCoreOp();
+    ::mlir::Operation *getRootOp();
     /// What the elements of result `number` are in memory.
     ::mlir::Type getStoredType(unsigned number);
   }];

@@ -1,5 +1,5 @@
 // One function per kernel family. Each fills the tile kernel of `k` from the
-// core op and what follows it; each fails with a diagnostic on the core.
+// root op and what follows it; each fails with a diagnostic on the root.
 #ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_BUILDERS_H
 #define EFFC_PASSES_SEQTOTILE_BUILDERS_BUILDERS_H
 

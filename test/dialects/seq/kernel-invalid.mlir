@@ -123,8 +123,8 @@ func.func @kernel6_type(%x: tensor<?x6xf32>) {
 // -----
 
 func.func @kernel7_no_such_op(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{expects 'core' to be the number of one of its 1 ops, but got 1 : i64}}
-  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>) attributes {core = 1 : i64} {
+  // expected-error @+1 {{expects 'root' to be the number of one of its 1 ops, but got 1 : i64}}
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>) attributes {root = 1 : i64} {
     %s = seq.silu %a : tensor<?x6xf32>
     seq.yield %s : tensor<?x6xf32>
   }
@@ -134,8 +134,8 @@ func.func @kernel7_no_such_op(%x: tensor<?x6xf32>) {
 // -----
 
 func.func @kernel7_elementwise(%x: tensor<?x6xf32>) {
-  // expected-error @+1 {{expects 'core' to be the number of an op that is neither elementwise nor a view, but op 0 is 'seq.silu'}}
-  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+  // expected-error @+1 {{expects 'root' to be the number of an op that is neither elementwise nor a view, but op 0 is 'seq.silu'}}
+  %r = seq.kernel "a" (%a = %x : tensor<?x6xf32>) -> (tensor<?x6xf32>) attributes {root = 0 : i64} {
     %s = seq.silu %a : tensor<?x6xf32>
     seq.yield %s : tensor<?x6xf32>
   }

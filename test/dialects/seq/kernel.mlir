@@ -48,11 +48,11 @@ func.func @narrow_result(%x: tensor<?x6xf32>) -> (tensor<?x6xf32>, tensor<?x6xf3
   return %r#0, %r#1 : tensor<?x6xf32>, tensor<?x6xf32>
 }
 
-// CHECK-LABEL: func.func @kernel_of_a_core
-func.func @kernel_of_a_core(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>) -> tensor<?x5xf32> {
-  // CHECK: seq.kernel "product" (%{{.*}} = %{{.*}} : tensor<?x6xf32>, %{{.*}} = %{{.*}} : tensor<5x6xf32>) -> (tensor<?x5xf32>) attributes {core = 1 : i64} {
+// CHECK-LABEL: func.func @kernel_of_a_root
+func.func @kernel_of_a_root(%x: tensor<?x6xf32>, %w: tensor<5x6xf32>) -> tensor<?x5xf32> {
+  // CHECK: seq.kernel "product" (%{{.*}} = %{{.*}} : tensor<?x6xf32>, %{{.*}} = %{{.*}} : tensor<5x6xf32>) -> (tensor<?x5xf32>) attributes {root = 1 : i64} {
   %r = seq.kernel "product" (%a = %x : tensor<?x6xf32>, %b = %w : tensor<5x6xf32>) -> (tensor<?x5xf32>)
-      attributes {core = 1 : i64} {
+      attributes {root = 1 : i64} {
     %s = seq.silu %a : tensor<?x6xf32>
     %y = seq.linear %s, %b : (tensor<?x6xf32>, tensor<5x6xf32>) -> tensor<?x5xf32>
     seq.yield %y : tensor<?x5xf32>

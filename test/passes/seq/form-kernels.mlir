@@ -18,7 +18,7 @@
 // CHECK-SAME: (%[[X:.*]]: tensor<?x6xf32>, %[[W:.*]]: tensor<6x6xf32>)
 func.func @epilogue_and_residual(%x: tensor<?x6xf32>, %w: tensor<6x6xf32>) -> tensor<?x6xf32>
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 16>} {
-  // CHECK: %[[R:.*]] = seq.kernel "layers.0.out_proj" (%[[A:.*]] = %[[X]] : tensor<?x6xf32>, %[[B:.*]] = %[[W]] : tensor<6x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+  // CHECK: %[[R:.*]] = seq.kernel "layers.0.out_proj" (%[[A:.*]] = %[[X]] : tensor<?x6xf32>, %[[B:.*]] = %[[W]] : tensor<6x6xf32>) -> (tensor<?x6xf32>) attributes {root = 0 : i64} {
   // CHECK-NEXT: %[[P:.*]] = seq.linear %[[A]], %[[B]]
   // CHECK-NEXT: %[[S:.*]] = seq.silu %[[P]]
   // CHECK-NEXT: %[[SUM:.*]] = seq.add %[[A]], %[[S]]

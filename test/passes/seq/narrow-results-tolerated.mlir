@@ -11,15 +11,15 @@ module attributes {
 // Of time steps decays are made, and the residual is a sum.
 
 // CHECK-LABEL: func.func @prefill_6
-// CHECK: seq.kernel "x" {{.*}} narrow_to = bf16} {
-// CHECK: seq.kernel "dt" {{.*}} -> (tensor<?x2xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "b" {{.*}} narrow_to = bf16} {
-// CHECK: seq.kernel "ssd" {{.*}} -> (tensor<?x2x32xf32>, tensor<2x16x32xf32>) attributes {core = {{[0-9]+}} : i64, narrow = array<i64: 0>, narrow_to = bf16} {
-// CHECK: seq.kernel "out" {{.*}} -> (tensor<?x48xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "after" {{.*}} -> (tensor<?x48xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "x" {{.*}} narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "dt" {{.*}} -> (tensor<?x2xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "b" {{.*}} narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "ssd" {{.*}} -> (tensor<?x2x32xf32>, tensor<2x16x32xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "out" {{.*}} -> (tensor<?x48xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "after" {{.*}} -> (tensor<?x48xf32>) attributes {root = {{[0-9]+}} : i64} {
 // STABLE-LABEL: func.func @prefill_6
-// STABLE: seq.kernel "x" {{.*}} -> (tensor<?x64xf32>) attributes {core = {{[0-9]+}} : i64} {
-// STABLE: seq.kernel "ssd" {{.*}} -> (tensor<?x2x32xf32>, tensor<2x16x32xf32>) attributes {core = {{[0-9]+}} : i64} {
+// STABLE: seq.kernel "x" {{.*}} -> (tensor<?x64xf32>) attributes {root = {{[0-9]+}} : i64} {
+// STABLE: seq.kernel "ssd" {{.*}} -> (tensor<?x2x32xf32>, tensor<2x16x32xf32>) attributes {root = {{[0-9]+}} : i64} {
 func.func @prefill_6(%u: tensor<?x48xf32>, %wx: tensor<64x48xbf16>, %wdt: tensor<2x48xbf16>, %wb: tensor<32x48xbf16>,
     %g: tensor<64xf32>, %wo: tensor<48x64xbf16>, %h: tensor<2xf32>, %s: tensor<2x16x32xf32>, %g2: tensor<48xf32>)
     -> (tensor<?x48xf32>, tensor<?x48xf32>, tensor<2x16x32xf32>)

@@ -27,23 +27,23 @@ module attributes {
 // here reads.
 
 // CHECK-LABEL: func.func @prefill_5
-// CHECK: seq.kernel "norm" {{.*}} -> (tensor<?x48xf32>) attributes {core = {{[0-9]+}} : i64, narrow = array<i64: 0>, narrow_to = bf16} {
-// CHECK: seq.kernel "up" {{.*}} -> (tensor<?x64xf32>) attributes {core = {{[0-9]+}} : i64, narrow = array<i64: 0>, narrow_to = bf16} {
-// CHECK: seq.kernel "down" {{.*}} -> (tensor<?x80xf32>) attributes {core = {{[0-9]+}} : i64} {
-// TOLERATED: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64, narrow = array<i64: 0>, narrow_to = bf16} {
-// WIDE: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "high" {{.*}} -> (tensor<?x15xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "late" {{.*}} -> (tensor<?x56xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "few" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "both" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
-// CHECK: seq.kernel "second" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "norm" {{.*}} -> (tensor<?x48xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "up" {{.*}} -> (tensor<?x64xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "down" {{.*}} -> (tensor<?x80xf32>) attributes {root = {{[0-9]+}} : i64} {
+// TOLERATED: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {narrow = array<i64: 0>, narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// WIDE: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "high" {{.*}} -> (tensor<?x15xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "late" {{.*}} -> (tensor<?x56xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "few" {{.*}} -> (tensor<?x24xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "both" {{.*}} -> (tensor<?x24xf32>) attributes {root = {{[0-9]+}} : i64} {
+// CHECK: seq.kernel "second" {{.*}} -> (tensor<?x24xf32>) attributes {root = {{[0-9]+}} : i64} {
 // REMARK: kernel 'norm' hands on result 0 as bf16: only products that round it read it
 // REMARK: kernel 'up' hands on result 0 as bf16: only products that round it read it
 // REMARK: kernel 'down' hands on result 0 as f32: what reads it begins at element 16, which as bf16 is no multiple of 64 bytes
 // REMARK: kernel 'low' hands on result 0 as bf16: all that reads it tolerates rounding
 // STABLE-LABEL: func.func @prefill_5
-// STABLE: seq.kernel "norm" {{.*}} narrow_to = bf16} {
-// STABLE: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {core = {{[0-9]+}} : i64} {
+// STABLE: seq.kernel "norm" {{.*}} narrow_to = bf16, root = {{[0-9]+}} : i64} {
+// STABLE: seq.kernel "low" {{.*}} -> (tensor<?x24xf32>) attributes {root = {{[0-9]+}} : i64} {
 func.func @prefill_5(
     %x: tensor<?x48xf32>, %g: tensor<48xf32>, %w0: tensor<64x48xbf16>, %w1: tensor<80x48xf32>,
     %w2: tensor<24x32xbf16>, %w3: tensor<15x32xbf16>, %w4: tensor<56x64xbf16>,

@@ -26,14 +26,14 @@ seq.weight @wide source("wide") : tensor<8x64xf32>
 // REMARK-DAG: kernel 'up' hands on result 0 as digits: only products read it
 // REMARK-DAG: kernel 'shift' hands on result 0 as it is: it writes no whole blocks of 32, so each product that reads it makes it digits
 // REMARK-NOT: 'down'
-// CHECK: %[[N:.*]]:2 = seq.kernel "norm" {{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32>) attributes {core = 0 : i64, narrow = array<i64: 1>, narrow_to = !storage.digits<3>}
+// CHECK: %[[N:.*]]:2 = seq.kernel "norm" {{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32>) attributes {narrow = array<i64: 1>, narrow_to = !storage.digits<3>, root = 0 : i64}
 // CHECK: seq.yield %[[Y:.*]], %[[Y]] :
-// CHECK: %[[U:.*]] = seq.kernel "up" (%{{.*}} = %[[N]]#1 : {{.*}} attributes {core = 0 : i64, narrow = array<i64: 0>, narrow_to = !storage.digits<3>}
+// CHECK: %[[U:.*]] = seq.kernel "up" (%{{.*}} = %[[N]]#1 : {{.*}} attributes {narrow = array<i64: 0>, narrow_to = !storage.digits<3>, root = 0 : i64}
 // CHECK: seq.kernel "part" (%{{.*}} = %[[N]]#1 :
 // CHECK: seq.kernel "router" (%{{.*}} = %[[N]]#0 :
-// CHECK: %[[D:.*]] = seq.kernel "down" (%{{.*}} = %[[U]] : {{.*}} attributes {core = 0 : i64}
+// CHECK: %[[D:.*]] = seq.kernel "down" (%{{.*}} = %[[U]] : {{.*}} attributes {root = 0 : i64}
 // CHECK: seq.kernel "inside" (%{{.*}} = %[[D]] :
-// CHECK: seq.kernel "shift" {{.*}} attributes {core = 0 : i64}
+// CHECK: seq.kernel "shift" {{.*}} attributes {root = 0 : i64}
 func.func @prefill_5(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %last: tensor<64xf32> {seq.state_name = "last"})
     -> (tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<64xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 5>} {
@@ -42,36 +42,36 @@ func.func @prefill_5(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %last: tensor<64x
   %part = seq.parameter @part : tensor<40x64x!q8_0>
   %half = seq.parameter @half : tensor<24x32x!q8_0>
   %wide = seq.parameter @wide : tensor<8x64xf32>
-  %n = seq.kernel "norm" (%a = %x : tensor<?x64xf32>, %b = %g : tensor<64xf32>) -> (tensor<?x64xf32>) attributes {core = 0 : i64} {
+  %n = seq.kernel "norm" (%a = %x : tensor<?x64xf32>, %b = %g : tensor<64xf32>) -> (tensor<?x64xf32>) attributes {root = 0 : i64} {
     %y = seq.rms_norm %a, %b {eps = 1.0e-5 : f64} : tensor<?x64xf32>, tensor<64xf32>
     seq.yield %y : tensor<?x64xf32>
   }
-  %u = seq.kernel "up" (%a = %n : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {core = 0 : i64} {
+  %u = seq.kernel "up" (%a = %n : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {root = 0 : i64} {
     %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
     seq.yield %y : tensor<?x96xf32>
   }
-  %p = seq.kernel "part" (%a = %n : tensor<?x64xf32>, %b = %part : tensor<40x64x!q8_0>) -> (tensor<?x40xf32>) attributes {core = 0 : i64} {
+  %p = seq.kernel "part" (%a = %n : tensor<?x64xf32>, %b = %part : tensor<40x64x!q8_0>) -> (tensor<?x40xf32>) attributes {root = 0 : i64} {
     %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<40x64x!q8_0>) -> tensor<?x40xf32>
     seq.yield %y : tensor<?x40xf32>
   }
-  %r = seq.kernel "router" (%a = %n : tensor<?x64xf32>, %b = %wide : tensor<8x64xf32>) -> (tensor<?x8xf32>) attributes {core = 0 : i64} {
+  %r = seq.kernel "router" (%a = %n : tensor<?x64xf32>, %b = %wide : tensor<8x64xf32>) -> (tensor<?x8xf32>) attributes {root = 0 : i64} {
     %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<8x64xf32>) -> tensor<?x8xf32>
     seq.yield %y : tensor<?x8xf32>
   }
-  %d = seq.kernel "down" (%a = %u : tensor<?x96xf32>, %b = %down : tensor<64x96x!q8_0>) -> (tensor<?x64xf32>) attributes {core = 0 : i64} {
+  %d = seq.kernel "down" (%a = %u : tensor<?x96xf32>, %b = %down : tensor<64x96x!q8_0>) -> (tensor<?x64xf32>) attributes {root = 0 : i64} {
     %y = seq.linear %a, %b : (tensor<?x96xf32>, tensor<64x96x!q8_0>) -> tensor<?x64xf32>
     seq.yield %y : tensor<?x64xf32>
   }
-  %i = seq.kernel "inside" (%a = %d : tensor<?x64xf32>, %b = %half : tensor<24x32x!q8_0>) -> (tensor<?x24xf32>) attributes {core = 1 : i64} {
+  %i = seq.kernel "inside" (%a = %d : tensor<?x64xf32>, %b = %half : tensor<24x32x!q8_0>) -> (tensor<?x24xf32>) attributes {root = 1 : i64} {
     %s = seq.slice %a {axis = 1 : i64, offset = 16 : i64, size = 32 : i64} : tensor<?x64xf32> -> tensor<?x32xf32>
     %y = seq.linear %s, %b : (tensor<?x32xf32>, tensor<24x32x!q8_0>) -> tensor<?x24xf32>
     seq.yield %y : tensor<?x24xf32>
   }
-  %s, %next = seq.kernel "shift" (%a = %x : tensor<?x64xf32>, %b = %last : tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) attributes {core = 0 : i64} {
+  %s, %next = seq.kernel "shift" (%a = %x : tensor<?x64xf32>, %b = %last : tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) attributes {root = 0 : i64} {
     %y, %z = seq.token_shift %a state(%b) : tensor<?x64xf32>, tensor<64xf32>
     seq.yield %y, %z : tensor<?x64xf32>, tensor<64xf32>
   }
-  %w = seq.kernel "shifted" (%a = %s : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {core = 0 : i64} {
+  %w = seq.kernel "shifted" (%a = %s : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {root = 0 : i64} {
     %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
     seq.yield %y : tensor<?x96xf32>
   }

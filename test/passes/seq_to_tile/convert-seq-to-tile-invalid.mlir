@@ -38,7 +38,7 @@ func.func @mixer_without_form(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: 
   %b = seq.parameter @b : tensor<1x1x3xf32>
   %h = seq.parameter @h : tensor<2xf32>
   %y, %n = seq.kernel "ssd" (%kx = %x : tensor<1x2x5xf32>, %kdt = %dt : tensor<1x2xf32>, %kb = %b : tensor<1x1x3xf32>,
-                             %kh = %h : tensor<2xf32>, %ks = %s : tensor<2x3x5xf32>) -> (tensor<1x2x5xf32>, tensor<2x3x5xf32>) attributes {core = 0 : i64} {
+                             %kh = %h : tensor<2xf32>, %ks = %s : tensor<2x3x5xf32>) -> (tensor<1x2x5xf32>, tensor<2x3x5xf32>) attributes {root = 0 : i64} {
     // expected-error @+1 {{'seq.ssd' op expects a form; run seq-choose-forms first}}
     %ky, %kn = seq.ssd %kx, %kdt, %kb, %kb parameters(%kh, %kh, %kh) state(%ks)
         : (tensor<1x2x5xf32>, tensor<1x2xf32>, tensor<1x1x3xf32>, tensor<1x1x3xf32>),
@@ -60,7 +60,7 @@ module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states =
 func.func @gaps(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x4xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x6xf32>
-  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {root = 0 : i64} {
     %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
     seq.yield %kx : tensor<?x6xf32>
   }
@@ -85,7 +85,7 @@ func.func @column(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x6xf3
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x6xf32>
   %numbers = seq.parameter @numbers : tensor<6x1xf32>
-  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {root = 0 : i64} {
     %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
     seq.yield %kx : tensor<?x6xf32>
   }
@@ -112,11 +112,11 @@ module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 896, states
 func.func @cube(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5x7xf32> {seq.state_name = "cube"})
     -> (tensor<?x2x3xf32>, tensor<2x3x5x7xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x6xf32>
-  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) attributes {root = 0 : i64} {
     %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
     seq.yield %kx : tensor<?x6xf32>
   }
-  %y, %n = seq.kernel "cube" (%kx = %x : tensor<?x6xf32>, %ks = %s : tensor<2x3x5x7xf32>) -> (tensor<?x2x3xf32>, tensor<2x3x5x7xf32>) attributes {core = 1 : i64} {
+  %y, %n = seq.kernel "cube" (%kx = %x : tensor<?x6xf32>, %ks = %s : tensor<2x3x5x7xf32>) -> (tensor<?x2x3xf32>, tensor<2x3x5x7xf32>) attributes {root = 1 : i64} {
     %kr = seq.reshape %kx : tensor<?x6xf32> -> tensor<?x2x3xf32>
     // expected-error @+1 {{has a step without a translation to tiles, which have two dimensions: expects heads that do not meet, or states of at most two dimensions}}
     %ky, %kn = seq.recurrence tokens(%xt = %kr : tensor<?x2x3xf32>) parameters() states(%st = %ks : tensor<2x3x5x7xf32>)
@@ -146,12 +146,12 @@ func.func @meet(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x3x5xf
     -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x10xf32>
   %mix = seq.parameter @mix : tensor<2x2xf32>
-  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x10xf32>) -> (tensor<?x10xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x10xf32>) -> (tensor<?x10xf32>) attributes {root = 0 : i64} {
     %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
     seq.yield %kx : tensor<?x10xf32>
   }
   %y, %n = seq.kernel "meet" (%kx = %x : tensor<?x10xf32>, %km = %mix : tensor<2x2xf32>, %ks = %s : tensor<2x3x5xf32>)
-      -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {core = 1 : i64} {
+      -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {root = 1 : i64} {
     %kr = seq.reshape %kx : tensor<?x10xf32> -> tensor<?x2x5xf32>
     // expected-error @+1 {{has a step without a translation to tiles}}
     %ky, %kn = seq.recurrence tokens(%xt = %kr : tensor<?x2x5xf32>) parameters(%mt = %km : tensor<2x2xf32>) states(%st = %ks : tensor<2x3x5xf32>)
@@ -184,12 +184,12 @@ func.func @met_twice(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<2x
     -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %table = seq.parameter @table : tensor<11x10xf32>
   %mix = seq.parameter @mix : tensor<2x2xf32>
-  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x10xf32>) -> (tensor<?x10xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x10xf32>) -> (tensor<?x10xf32>) attributes {root = 0 : i64} {
     %kx = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x10xf32>) -> tensor<?x10xf32>
     seq.yield %kx : tensor<?x10xf32>
   }
   %y, %n = seq.kernel "meet" (%kx = %x : tensor<?x10xf32>, %km = %mix : tensor<2x2xf32>, %ks = %s : tensor<2x3x5xf32>)
-      -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {core = 1 : i64} {
+      -> (tensor<?x2x3xf32>, tensor<2x3x5xf32>) attributes {root = 1 : i64} {
     %kr = seq.reshape %kx : tensor<?x10xf32> -> tensor<?x2x5xf32>
     // expected-error @+1 {{has a step without a translation to tiles}}
     %ky, %kn = seq.recurrence tokens(%xt = %kr : tensor<?x2x5xf32>) parameters(%mt = %km : tensor<2x2xf32>) states(%st = %ks : tensor<2x3x5xf32>)
@@ -218,7 +218,7 @@ func.func @taps(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<1x9xf32>
     attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
   %x = seq.parameter @x : tensor<1x9xf32>
   %w = seq.parameter @w : tensor<1x257xf32>
-  %y = seq.kernel "wide" (%kx = %x : tensor<1x9xf32>, %kw = %w : tensor<1x257xf32>) -> (tensor<1x9xf32>) attributes {core = 0 : i64} {
+  %y = seq.kernel "wide" (%kx = %x : tensor<1x9xf32>, %kw = %w : tensor<1x257xf32>) -> (tensor<1x9xf32>) attributes {root = 0 : i64} {
     // expected-error @+1 {{'seq.channel_convolution' op has a kernel for at most 256 taps, but got 257}}
     %ky = seq.channel_convolution %kx weight(%kw) {before = 0 : i64} : (tensor<1x9xf32>, tensor<1x257xf32>) -> tensor<1x9xf32>
     seq.yield %ky : tensor<1x9xf32>
@@ -242,11 +242,11 @@ seq.weight @table source("table") : tensor<11x32xf32>
 func.func @chunk_too_long(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %s: tensor<4x3x5xf32> {seq.state_name = "s"})
     -> (tensor<?x4x5xf32>, tensor<4x3x5xf32>) attributes {seq.entry = #seq.entry<kind = prefill, rows = 48>} {
   %table = seq.parameter @table : tensor<11x32xf32>
-  %x = seq.kernel "x" (%t = %tokens : tensor<?xi32>, %w = %table : tensor<11x32xf32>) -> (tensor<?x32xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "x" (%t = %tokens : tensor<?xi32>, %w = %table : tensor<11x32xf32>) -> (tensor<?x32xf32>) attributes {root = 0 : i64} {
     %e = seq.embedding %t, %w : (tensor<?xi32>, tensor<11x32xf32>) -> tensor<?x32xf32>
     seq.yield %e : tensor<?x32xf32>
   }
-  %y:2 = seq.kernel "y" (%a = %x : tensor<?x32xf32>, %state = %s : tensor<4x3x5xf32>) -> (tensor<?x4x5xf32>, tensor<4x3x5xf32>) attributes {core = 4 : i64} {
+  %y:2 = seq.kernel "y" (%a = %x : tensor<?x32xf32>, %state = %s : tensor<4x3x5xf32>) -> (tensor<?x4x5xf32>, tensor<4x3x5xf32>) attributes {root = 4 : i64} {
     %k0 = seq.slice %a {axis = 1 : i64, offset = 0 : i64, size = 12 : i64} : tensor<?x32xf32> -> tensor<?x12xf32>
     %k = seq.reshape %k0 : tensor<?x12xf32> -> tensor<?x4x3xf32>
     %v0 = seq.slice %a {axis = 1 : i64, offset = 12 : i64, size = 20 : i64} : tensor<?x32xf32> -> tensor<?x20xf32>
@@ -271,7 +271,7 @@ func.func @narrow_logits(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor
   %table = seq.parameter @table : tensor<11x5xf32>
   // expected-error @+1 {{'seq.kernel' op hands on result 0 as 'bf16', but it is what the call gives}}
   %x = seq.kernel "rows" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x5xf32>) -> (tensor<?x5xf32>)
-      attributes {core = 0 : i64, narrow = array<i64: 0>, narrow_to = bf16} {
+      attributes {root = 0 : i64, narrow = array<i64: 0>, narrow_to = bf16} {
     %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
     seq.yield %e : tensor<?x5xf32>
   }
@@ -287,13 +287,13 @@ seq.weight @table source("table") : tensor<11x15xf32>
 func.func @narrow_state(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %last: tensor<3x5xf32> {seq.state_name = "last"})
     -> (tensor<?x3x5xf32>, tensor<3x5xf32>) attributes {seq.entry = #seq.entry<kind = decode, rows = 2>} {
   %table = seq.parameter @table : tensor<11x15xf32>
-  %x = seq.kernel "rows" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x15xf32>) -> (tensor<?x15xf32>) attributes {core = 0 : i64} {
+  %x = seq.kernel "rows" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x15xf32>) -> (tensor<?x15xf32>) attributes {root = 0 : i64} {
     %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x15xf32>) -> tensor<?x15xf32>
     seq.yield %e : tensor<?x15xf32>
   }
   // expected-error @+1 {{'seq.kernel' op hands on result 1 as 'bf16', but it is a state}}
   %y:2 = seq.kernel "shift" (%a = %x : tensor<?x15xf32>, %s = %last : tensor<3x5xf32>) -> (tensor<?x3x5xf32>, tensor<3x5xf32>)
-      attributes {core = 1 : i64, narrow = array<i64: 1>, narrow_to = bf16} {
+      attributes {root = 1 : i64, narrow = array<i64: 1>, narrow_to = bf16} {
     %h = seq.reshape %a : tensor<?x15xf32> -> tensor<?x3x5xf32>
     %z, %next = seq.token_shift %h state(%s) : tensor<?x3x5xf32>, tensor<3x5xf32>
     seq.yield %z, %next : tensor<?x3x5xf32>, tensor<3x5xf32>
@@ -304,13 +304,13 @@ func.func @narrow_state(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %last: ten
 
 // -----
 
-// By hand, without the core.
+// By hand, without the root.
 module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>} {
 seq.weight @table source("table") : tensor<11x6xf32>
 func.func @prefill_4(%tokens: tensor<?xi32>) -> tensor<?x6xf32>
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 4>} {
   %table = seq.parameter @table : tensor<11x6xf32>
-  // expected-error @+1 {{expects 'core', the number of the op whose builder makes the kernel, since 'seq.embedding' is not elementwise; seq-form-kernels writes it}}
+  // expected-error @+1 {{expects 'root', the number of the op whose builder makes the kernel, since 'seq.embedding' is not elementwise; seq-form-kernels writes it}}
   %x = seq.kernel "embedding" (%kt = %tokens : tensor<?xi32>, %kw = %table : tensor<11x6xf32>) -> (tensor<?x6xf32>) {
     %e = seq.embedding %kt, %kw : (tensor<?xi32>, tensor<11x6xf32>) -> tensor<?x6xf32>
     seq.yield %e : tensor<?x6xf32>

@@ -30,7 +30,7 @@ func.func @prefill_4(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?x
   %table = seq.parameter @table : tensor<11x40xf32>
   %w = seq.parameter @w : tensor<24x8xbf16>
   %x = seq.kernel "embedding" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x40xf32>)
-      -> (tensor<?x40xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x40xf32>) attributes {root = 0 : i64} {
     %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x40xf32>) -> tensor<?x40xf32>
     seq.yield %e : tensor<?x40xf32>
   }
@@ -44,13 +44,13 @@ func.func @prefill_4(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?x
     seq.yield %e : tensor<?x40xf32>
   }
   %y = seq.kernel "reads narrow" (%a = %n : tensor<?x40xf32>, %b = %w : tensor<24x8xbf16>)
-      -> (tensor<?x24xf32>) attributes {core = 1 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 1 : i64} {
     %s = seq.slice %a {axis = 1 : i64, offset = 32 : i64, size = 8 : i64} : tensor<?x40xf32> -> tensor<?x8xf32>
     %p = seq.linear %s, %b : (tensor<?x8xf32>, tensor<24x8xbf16>) -> tensor<?x24xf32>
     seq.yield %p : tensor<?x24xf32>
   }
   %z = seq.kernel "reads wide" (%a = %m : tensor<?x40xf32>, %b = %w : tensor<24x8xbf16>)
-      -> (tensor<?x24xf32>) attributes {core = 1 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 1 : i64} {
     %s = seq.slice %a {axis = 1 : i64, offset = 32 : i64, size = 8 : i64} : tensor<?x40xf32> -> tensor<?x8xf32>
     %p = seq.linear %s, %b : (tensor<?x8xf32>, tensor<24x8xbf16>) -> tensor<?x24xf32>
     seq.yield %p : tensor<?x24xf32>
@@ -61,7 +61,7 @@ func.func @prefill_4(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?x
     seq.yield %s : tensor<?x24xf32>
   }
   %out = seq.kernel "rows" (%a = %sum : tensor<?x24xf32>, %r = %rows : tensor<?xi32>)
-      -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %o = seq.select_rows %a, %r : (tensor<?x24xf32>, tensor<?xi32>) -> tensor<?x24xf32>
     seq.yield %o : tensor<?x24xf32>
   }

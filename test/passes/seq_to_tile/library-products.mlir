@@ -25,7 +25,7 @@ func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?
   %v = seq.parameter @v : tensor<24x40xf32>
   %b = seq.parameter @b : tensor<24xf32>
   %x = seq.kernel "embedding" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x40xf32>)
-      -> (tensor<?x40xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x40xf32>) attributes {root = 0 : i64} {
     %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x40xf32>) -> tensor<?x40xf32>
     seq.yield %e : tensor<?x40xf32>
   }
@@ -36,32 +36,32 @@ func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?
   }
   // expected-remark @+1 {{goes to cuBLASLt in prefill_64}}
   %alone = seq.kernel "alone" (%a = %n : tensor<?x40xf32>, %m = %w : tensor<24x40xbf16>)
-      -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %a, %m : (tensor<?x40xf32>, tensor<24x40xbf16>) -> tensor<?x24xf32>
     seq.yield %p : tensor<?x24xf32>
   }
   // expected-remark @+1 {{stays with its kernel in prefill_64: its kernel does 'seq.add' as well}}
   %added = seq.kernel "added" (%a = %n : tensor<?x40xf32>, %m = %w : tensor<24x40xbf16>,
-                               %r = %alone : tensor<?x24xf32>) -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+                               %r = %alone : tensor<?x24xf32>) -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %a, %m : (tensor<?x40xf32>, tensor<24x40xbf16>) -> tensor<?x24xf32>
     %s = seq.add %p, %r : tensor<?x24xf32>
     seq.yield %s : tensor<?x24xf32>
   }
   // expected-remark @+1 {{stays with its kernel in prefill_64: it adds a bias}}
   %biased = seq.kernel "biased" (%a = %n : tensor<?x40xf32>, %m = %w : tensor<24x40xbf16>,
-                                 %c = %b : tensor<24xf32>) -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+                                 %c = %b : tensor<24xf32>) -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %a, %m bias(%c) : (tensor<?x40xf32>, tensor<24x40xbf16>, tensor<24xf32>) -> tensor<?x24xf32>
     seq.yield %p : tensor<?x24xf32>
   }
   // expected-remark @+1 {{stays with its kernel in prefill_64: w is f32 in memory}}
   %exact = seq.kernel "exact" (%a = %n : tensor<?x40xf32>, %m = %v : tensor<24x40xf32>)
-      -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %a, %m : (tensor<?x40xf32>, tensor<24x40xf32>) -> tensor<?x24xf32>
     seq.yield %p : tensor<?x24xf32>
   }
   // expected-remark @+1 {{stays with its kernel in prefill_64: x is f32 in memory}}
   %wide = seq.kernel "wide" (%a = %x : tensor<?x40xf32>, %m = %w : tensor<24x40xbf16>)
-      -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %a, %m : (tensor<?x40xf32>, tensor<24x40xbf16>) -> tensor<?x24xf32>
     seq.yield %p : tensor<?x24xf32>
   }
@@ -74,7 +74,7 @@ func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> (tensor<?
     seq.yield %u : tensor<?x24xf32>
   }
   %out = seq.kernel "rows" (%a = %sum : tensor<?x24xf32>, %r = %rows : tensor<?xi32>)
-      -> (tensor<?x24xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x24xf32>) attributes {root = 0 : i64} {
     %o = seq.select_rows %a, %r : (tensor<?x24xf32>, tensor<?xi32>) -> tensor<?x24xf32>
     seq.yield %o : tensor<?x24xf32>
   }

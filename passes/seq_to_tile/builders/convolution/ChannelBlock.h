@@ -28,7 +28,7 @@ public:
   mlir::Value load(mlir::Value view, llvm::ArrayRef<mlir::Value> at = {});
   void store(mlir::Value tile, mlir::Value view,
              llvm::ArrayRef<mlir::Value> at);
-  /// What follows the core, from its result at `at`: a row, and what comes
+  /// What follows the root, from its result at `at`: a row, and what comes
   /// before the channel.
   mlir::LogicalResult finish(mlir::Value result, mlir::Value tile,
                              llvm::ArrayRef<mlir::Value> at);

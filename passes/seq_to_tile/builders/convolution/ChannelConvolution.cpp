@@ -12,13 +12,13 @@ using namespace effc;
 static constexpr int64_t kMostTaps = 256;
 
 LogicalResult effc::buildChannelConvolution(KernelBuilder &k) {
-  auto core = cast<seq::ChannelConvolutionOp>(k.getCore());
-  int64_t channels = core.getY().getType().getDimSize(1);
+  auto root = cast<seq::ChannelConvolutionOp>(k.getRoot());
+  int64_t channels = root.getY().getType().getDimSize(1);
   // Taps are rows of x where they have been multiplied already.
-  Value taps = core.getWeight() ? core.getWeight() : core.getX();
+  Value taps = root.getWeight() ? root.getWeight() : root.getX();
   int64_t count = cast<RankedTensorType>(taps.getType()).getDimSize(1);
   if (count > kMostTaps)
-    return core.emitOpError("has a kernel for at most ")
+    return root.emitOpError("has a kernel for at most ")
            << kMostTaps << " taps, but got " << count;
   k.setItems(k.getContext().lead, 1, 1);
   OpBuilder &b = k.ops();
@@ -34,19 +34,19 @@ LogicalResult effc::buildChannelConvolution(KernelBuilder &k) {
                                 ValueRange(at));
   };
 
-  Value x = core.getWeight() ? load(core.getX(), {row, zero}) : Value();
+  Value x = root.getWeight() ? load(root.getX(), {row, zero}) : Value();
   SmallVector<Value> inputs, weights;
   for (int64_t tap = 0; tap < count; ++tap) {
-    Value ofTap = x ? x : load(core.getX(), {row, k.index(tap), zero});
-    int64_t by = tap - int64_t(core.getBefore());
+    Value ofTap = x ? x : load(root.getX(), {row, k.index(tap), zero});
+    int64_t by = tap - int64_t(root.getBefore());
     inputs.push_back(
         by == 0 ? ofTap
                 : Value(tile::ShiftOp::create(b, k.loc(), type, ofTap, by)));
     if (x)
-      weights.push_back(read(core.getWeight(), {row, k.index(tap)}));
+      weights.push_back(read(root.getWeight(), {row, k.index(tap)}));
   }
   llvm::append_range(inputs, weights);
-  inputs.push_back(core.getBias() ? read(core.getBias(), {row}) : k.scalar(0));
+  inputs.push_back(root.getBias() ? read(root.getBias(), {row}) : k.scalar(0));
   Value y = k.map(type, inputs, [&](OpBuilder &builder, ValueRange e) -> Value {
     Value sum = e.back();
     for (int64_t tap = 0; tap < count; ++tap)
@@ -56,7 +56,7 @@ LogicalResult effc::buildChannelConvolution(KernelBuilder &k) {
     return sum;
   });
   return k.finish(
-      core.getY(), y, [&](Value tensor) { return load(tensor, {row, zero}); },
+      root.getY(), y, [&](Value tensor) { return load(tensor, {row, zero}); },
       [&](unsigned result, Value tile) {
         k.store(tile, k.write(result), {row, zero}, {1, channels});
       });

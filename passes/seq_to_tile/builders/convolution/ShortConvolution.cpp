@@ -112,11 +112,11 @@ int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
 // Blocks of whole channels: no tile ends inside of a splice. Parts take tiles by
 // turns, whatever the length; the first one, which alone meets the tail, also
 // writes the next.
-static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
+static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp root,
                                 int64_t channels, int64_t parts) {
-  ChannelBlock block(k, channelsOf(core), channels, parts);
+  ChannelBlock block(k, channelsOf(root), channels, parts);
   tile::SegmentOp segment = block.segment;
-  ConvolvedRows rows(k, core, segment, block.first, channels,
+  ConvolvedRows rows(k, root, segment, block.first, channels,
                      /*writesTail=*/true);
   OpBuilder &b = k.ops();
   int64_t together = BlockRoom::of(k.getContext().target).convolutionRows();
@@ -134,7 +134,7 @@ static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
     SmallVector<Value> at = {row, block.first};
     SmallVector<int64_t> sizes = {together, channels};
     if (failed(k.finish(
-            core.getY(), y,
+            root.getY(), y,
             [&](Value tensor) {
               return k.load(k.read(tensor), at, sizes, type, limit);
             },
@@ -148,12 +148,12 @@ static LogicalResult buildTiles(KernelBuilder &k, seq::ShortConvolutionOp core,
 }
 
 LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
-  auto core = cast<seq::ShortConvolutionOp>(k.getCore());
-  if (int64_t channels = tileChannelsOf(core, k.getContext()))
-    return buildTiles(k, core, channels, k.getContext().sizes.convolutionParts);
-  int64_t count = channelsOf(core);
-  Value xView = k.read(core.getX());
-  ShortConvolution convolution(k, core);
+  auto root = cast<seq::ShortConvolutionOp>(k.getRoot());
+  if (int64_t channels = tileChannelsOf(root, k.getContext()))
+    return buildTiles(k, root, channels, k.getContext().sizes.convolutionParts);
+  int64_t count = channelsOf(root);
+  Value xView = k.read(root.getX());
+  ShortConvolution convolution(k, root);
   ChannelBlock block(k, count, kConvolutionChannels);
   tile::SegmentOp segment = block.segment;
 
@@ -164,7 +164,7 @@ LogicalResult effc::buildShortConvolution(KernelBuilder &k) {
   auto finishRow = [&](Value row, ValueRange past) -> FailureOr<Value> {
     Value x = block.load(xView, {row});
     Value y = convolution.convolve(channels, past, x);
-    if (failed(block.finish(core.getY(), y, row)))
+    if (failed(block.finish(root.getY(), y, row)))
       return failure();
     return x;
   };

@@ -8,11 +8,11 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildTokenShift(KernelBuilder &k) {
-  auto core = cast<seq::TokenShiftOp>(k.getCore());
-  ArrayRef<int64_t> shape = core.getLast().getType().getShape();
+  auto root = cast<seq::TokenShiftOp>(k.getRoot());
+  ArrayRef<int64_t> shape = root.getLast().getType().getShape();
   int64_t heads = shape.size() == 2 ? shape[0] : 1;
-  Value xView = k.read(core.getX()),
-        lastView = k.readWriteState(core.getLast());
+  Value xView = k.read(root.getX()),
+        lastView = k.readWriteState(root.getLast());
   ChannelBlock block(k, shape.back(), kShiftChannels, heads);
   tile::SegmentOp segment = block.segment;
   OpBuilder &b = k.ops();
@@ -37,7 +37,7 @@ LogicalResult effc::buildTokenShift(KernelBuilder &k) {
         return arith::SelectOp::create(builder, k.loc(), isFresh, zero, e[0]);
       });
   Value first = segment.getFirstRow();
-  if (failed(block.finish(core.getY(), last, place(first))))
+  if (failed(block.finish(root.getY(), last, place(first))))
     return failure();
   Value end = first;
   if (!k.isDecode()) {
@@ -48,7 +48,7 @@ LogicalResult effc::buildTokenShift(KernelBuilder &k) {
     b.setInsertionPointToStart(loop.getBody());
     Value row = k.add(first, loop.getInductionVar());
     Value before = block.load(xView, place(k.sub(row, k.index(1))));
-    if (failed(block.finish(core.getY(), before, place(row))))
+    if (failed(block.finish(root.getY(), before, place(row))))
       return failure();
   }
   block.store(block.load(xView, place(end)), lastView,

@@ -159,10 +159,10 @@ Best effc::bestOfPlaces(KernelBuilder &k, Best earlier, Value tile, Value first,
 
 Best effc::noBest(KernelBuilder &k) { return {k.scalar(kNone), k.scalar(0)}; }
 
-ChoiceItems ChoiceItems::of(Operation *core, const KernelContext &context) {
+ChoiceItems ChoiceItems::of(Operation *root, const KernelContext &context) {
   const DenseTile &tile = context.sizes.dense;
   int64_t outputs =
-      cast<RankedTensorType>(core->getResult(0).getType()).getDimSize(1);
+      cast<RankedTensorType>(root->getResult(0).getType()).getDimSize(1);
   // Of a single row a tile has few outputs.
   int64_t runs = context.isGpu() && tile.rows == 1
                      ? std::max<int64_t>(1, kChosenOutputs / tile.outputs)
@@ -223,7 +223,7 @@ buildBestOfRow(KernelBuilder &k, int64_t count,
 }
 
 LogicalResult effc::buildBest(KernelBuilder &k) {
-  auto op = cast<seq::BestOp>(k.getCore());
+  auto op = cast<seq::BestOp>(k.getRoot());
   k.setItems(k.getContext().lead, 1, 1);
   Value x = k.read(op.getX());
   DrawWords draws = DrawWords::read(k, k.item(), /*rows=*/1, {});
@@ -237,7 +237,7 @@ LogicalResult effc::buildBest(KernelBuilder &k) {
 }
 
 LogicalResult effc::buildBestOfItems(KernelBuilder &k) {
-  auto items = ChoiceItems::of(k.getCore(), k.getContext());
+  auto items = ChoiceItems::of(k.getRoot(), k.getContext());
   k.setItems(k.getContext().lead, 1, 1);
   Value memory = choiceMemory(k, items, /*written=*/false);
   return buildBestOfRow(

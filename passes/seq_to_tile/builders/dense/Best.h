@@ -35,7 +35,7 @@ struct ChoiceItems {
   int64_t runsPerItem; ///< runs of the product's tile, one after another
   int64_t count;       ///< items for each row, or tile of rows
 
-  static ChoiceItems of(mlir::Operation *core, const KernelContext &context);
+  static ChoiceItems of(mlir::Operation *root, const KernelContext &context);
 };
 /// The memory between both launches: for each row the values that the items
 /// have found, then their numbers. An index into it is (row, 0 or 1, item).

@@ -120,7 +120,7 @@ private:
   void keepBest(Value row, Value rows, Best best);
 
   KernelBuilder &k;
-  Operation *core;
+  Operation *root;
   int64_t inner, outputs;
   int64_t singleStep; // of rows one by one; 0: they are a matrix
   bool isShort;       // of items, which take longer steps
@@ -137,18 +137,18 @@ private:
 } // namespace
 
 Product::Product(KernelBuilder &k)
-    : tiles(k.getContext().sizes.dense), k(k), core(k.getCore()),
-      inner(DenseShape::of(core).inner), outputs(DenseShape::of(core).outputs),
+    : tiles(k.getContext().sizes.dense), k(k), root(k.getRoot()),
+      inner(DenseShape::of(root).inner), outputs(DenseShape::of(root).outputs),
       singleStep(tiles.singleRowStep),
       updates(k, outputs, tiles.outputs, tiles.rows) {
-  auto keyScores = dyn_cast<seq::KeyScoresOp>(core);
+  auto keyScores = dyn_cast<seq::KeyScoresOp>(root);
   bool isBlocks =
-      cast<RankedTensorType>(core->getOperand(1).getType()).getRank() == 3;
-  int64_t parts = DenseShape::of(core).parts;
+      cast<RankedTensorType>(root->getOperand(1).getType()).getRank() == 3;
+  int64_t parts = DenseShape::of(root).parts;
   int64_t runs = updates.isEmpty() ? llvm::divideCeil(outputs, tiles.outputs)
                                    : updates.getRuns();
   if (endsInChoice(k)) {
-    choice = ChoiceItems::of(core, k.getContext());
+    choice = ChoiceItems::of(root, k.getContext());
     runs = choice->count;
   }
   // Where cores have no items, those that there are wait for each step.
@@ -161,15 +161,15 @@ Product::Product(KernelBuilder &k)
   } else {
     k.setItems(tile::Count::One, 1, parts * runs);
   }
-  norm = NormOfRow::of(core->getOperand(0));
-  xView = k.read(norm ? norm->x : core->getOperand(0));
+  norm = NormOfRow::of(root->getOperand(0));
+  xView = k.read(norm ? norm->x : root->getOperand(0));
   if (norm && norm->gate)
     gateView = k.read(norm->gate);
   if (norm)
     normView = k.read(norm->weight);
-  wView = k.read(core->getOperand(1));
-  if (core->getNumOperands() > 2)
-    biasView = k.read(core->getOperand(2));
+  wView = k.read(root->getOperand(1));
+  if (root->getNumOperands() > 2)
+    biasView = k.read(root->getOperand(2));
   Value run = item;
   if (keyScores || isBlocks) {
     auto [number, rest] = k.divide(item, runs);
@@ -330,7 +330,7 @@ Value Product::multiply(Value row, Value rows, bool firstPass) {
   tile::TileType wType =
       k.blockType(tiles.outputs, contraction.step, tile::Role::Operand);
   storage::DigitsType digits;
-  if (k.getContext().isInPanels(core->getOperand(1)))
+  if (k.getContext().isInPanels(root->getOperand(1)))
     digits = k.getContext().digits;
   auto load = [&](Value at) {
     Box ofX = boxOfX(row, at, contraction.step),
@@ -436,9 +436,9 @@ Value Product::multiplyNormedRow(Value row) {
       /*over_rows=*/false);
   Value mean = arith::DivFOp::create(b, k.loc(), squares,
                                      k.scalar(static_cast<double>(inner)));
-  Value root = math::SqrtOp::create(
+  Value rootMeanSquare = math::SqrtOp::create(
       b, k.loc(), arith::AddFOp::create(b, k.loc(), mean, k.scalar(norm->eps)));
-  Value factor = arith::DivFOp::create(b, k.loc(), k.scalar(1), root);
+  Value factor = arith::DivFOp::create(b, k.loc(), k.scalar(1), rootMeanSquare);
   return k.map(accType, {y, factor},
                [&](OpBuilder &inside, ValueRange e) -> Value {
                  return arith::MulFOp::create(inside, k.loc(), e[0], e[1]);
@@ -469,7 +469,7 @@ LogicalResult Product::finish(Value row, Value rows, Value y, size_t number) {
   box.add(row, singleStep > 0 ? 1 : tiles.rows);
   box.add(part.output, 1);
   box.add(first, tiles.outputs);
-  Value result = core->getResult(0);
+  Value result = root->getResult(0);
   if (!updates.isEmpty()) {
     auto whole = updates.finish(number, row, y);
     if (!whole)
@@ -496,7 +496,7 @@ LogicalResult Product::finish(Value row, Value rows, Value y, size_t number) {
 LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
   if (product.isUncovered())
-    return k.getCore()->emitOpError("shares its kernel with a norm, which only "
+    return k.getRoot()->emitOpError("shares its kernel with a norm, which only "
                                     "a single row on a GPU does, or "
                                     "with what keeps a state, which only rows "
                                     "do that a GPU takes one by one; "

@@ -7,7 +7,7 @@ using namespace effc;
 
 OutputUpdates::OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile,
                              int64_t rows)
-    : k(k), tile(tile), coreResult(k.getCore()->getResult(0)),
+    : k(k), tile(tile), rootResult(k.getRoot()->getResult(0)),
       type(k.columnType(tile)) {
   std::vector<std::unique_ptr<OutputUpdate>> updates;
   for (Operation &op : k.getSourceBody()) {
@@ -75,7 +75,7 @@ bool OutputUpdates::isWhole() const {
              sections.front().updates.front().code->op) &&
          k.getSourceBody().getOps<seq::ConcatOp>().empty() &&
          !llvm::is_contained(k.getSourceBody().getTerminator()->getOperands(),
-                             coreResult);
+                             rootResult);
 }
 
 OutputPlace OutputUpdates::placeIn(const Section &section, size_t i) {
@@ -203,7 +203,7 @@ OutputUpdates::finish(size_t i, Value row, Value y) {
       });
   for (auto [result, yielded] :
        llvm::enumerate(k.getSourceBody().getTerminator()->getOperands()))
-    if (yielded == coreResult)
+    if (yielded == rootResult)
       k.store(y, k.write(result), {row, first}, {1, tile}, count);
   return std::nullopt;
 }

@@ -22,7 +22,7 @@ namespace effc {
 
 class OutputUpdates {
 public:
-  /// Those in the kernel's body, whose core has `outputs` outputs of up to `rows`
+  /// Those in the kernel's body, whose root has `outputs` outputs of up to `rows`
   /// rows, which are all that the call may have, and computes up to `tile` of them at
   /// once.
   OutputUpdates(KernelBuilder &k, int64_t outputs, int64_t tile, int64_t rows);
@@ -72,7 +72,7 @@ private:
   KernelBuilder &k;
   int64_t tile, runs = 0;
   bool broken = false;
-  mlir::Value coreResult;
+  mlir::Value rootResult;
   tile::TileType type;
   std::vector<Section> sections;
   mlir::SmallVector<tile::SegmentOp> segments; ///< of each row

@@ -20,14 +20,14 @@ static bool isChoice(AffineMap map) {
 }
 
 LogicalResult effc::buildProduct(KernelBuilder &k) {
-  auto core = cast<seq::ContractOp>(k.getCore());
+  auto root = cast<seq::ContractOp>(k.getRoot());
   SmallVector<AffineMap> maps(
-      core.getIndexingMaps().getAsValueRange<AffineMapAttr>());
+      root.getIndexingMaps().getAsValueRange<AffineMapAttr>());
   if (!maps[2].isIdentity() || !isChoice(maps[0]) || !isChoice(maps[1]))
-    return core.emitOpError("has a kernel only where it sums over nothing and "
+    return root.emitOpError("has a kernel only where it sums over nothing and "
                             "its tensors have the result's order");
   ArrayRef<int64_t> shape =
-      cast<RankedTensorType>(core.getOut().getType()).getShape();
+      cast<RankedTensorType>(root.getOut().getType()).getShape();
   int64_t rank = int64_t(shape.size()), between = 1;
   for (int64_t size : shape.drop_front().drop_back())
     between *= size;
@@ -48,7 +48,7 @@ LogicalResult effc::buildProduct(KernelBuilder &k) {
     for (AffineExpr expression : map.getResults())
       indices.push_back(at[cast<AffineDimExpr>(expression).getPosition()]);
     bool alongRow = map.getResult(map.getNumResults() - 1) ==
-                    getAffineDimExpr(unsigned(rank - 1), core.getContext());
+                    getAffineDimExpr(unsigned(rank - 1), root.getContext());
     if (!alongRow)
       return tile::ReadOp::create(b, k.loc(), b.getF32Type(), k.read(tensor),
                                   indices);
@@ -57,12 +57,12 @@ LogicalResult effc::buildProduct(KernelBuilder &k) {
     return k.load(k.read(tensor), indices, sizes, type);
   };
   Value y =
-      k.map(type, {load(core.getLhs(), maps[0]), load(core.getRhs(), maps[1])},
+      k.map(type, {load(root.getLhs(), maps[0]), load(root.getRhs(), maps[1])},
             [&](OpBuilder &builder, ValueRange e) -> Value {
               return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
             });
   return k.finish(
-      core.getOut(), y, [&](Value tensor) { return load(tensor, maps[2]); },
+      root.getOut(), y, [&](Value tensor) { return load(tensor, maps[2]); },
       [&](unsigned result, Value tile) {
         SmallVector<int64_t> sizes(size_t(rank), 1);
         sizes.back() = shape.back();

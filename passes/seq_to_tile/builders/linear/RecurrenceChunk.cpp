@@ -422,7 +422,7 @@ LogicalResult ChunkKernel::build() {
 
 // What speaks against chunks of these sizes, whatever their tokens are made of.
 static std::optional<std::string> sizesObstacle(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
   int64_t chunk = k.getContext().sizes.chunk;
   ChunkItems items = ChunkItems::of(mixer, chunk);
@@ -443,14 +443,14 @@ static std::optional<std::string> sizesObstacle(KernelBuilder &k) {
 }
 
 std::optional<std::string> effc::obstacleToChunks(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   if (std::optional<std::string> sizes = sizesObstacle(k))
     return ("'" + mixer->getName().getStringRef() + "' " + *sizes).str();
   return TokenMap::findObstacle(k, mixer, /*chunked=*/true);
 }
 
 static LogicalResult buildPart(KernelBuilder &k, Part part) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   seq::LinearAttr linear = mixer.getStructure().getLinear();
   const KernelSizes &sizes = k.getContext().sizes;
   if (std::optional<std::string> obstacle = sizesObstacle(k))

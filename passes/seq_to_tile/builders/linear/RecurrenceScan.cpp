@@ -84,7 +84,7 @@ void ScanKernel::store(const Carried &last) {
 }
 
 static LogicalResult buildLaunch(KernelBuilder &k, bool fillsPlaces) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   int64_t places = k.getContext().sizes.pieces;
   FailureOr<Recurrence> begun = beginRecurrence(
       k, mixer, /*chunked=*/false, stepValuesOf(k.getContext(), mixer), places);

@@ -34,12 +34,12 @@ static FailureOr<Carried> passOver(KernelBuilder &k, Recurrence &r,
 }
 
 std::optional<std::string> effc::obstacleToSteps(KernelBuilder &k) {
-  return TokenMap::findObstacle(k, cast<seq::MixerOpInterface>(k.getCore()),
+  return TokenMap::findObstacle(k, cast<seq::MixerOpInterface>(k.getRoot()),
                                 /*chunked=*/false);
 }
 
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   FailureOr<Recurrence> begun = beginRecurrence(
       k, mixer, /*chunked=*/false, stepValuesOf(k.getContext(), mixer));
   if (failed(begun))

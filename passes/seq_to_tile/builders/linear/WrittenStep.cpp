@@ -238,9 +238,9 @@ LogicalResult WrittenStep::build() {
 }
 
 LogicalResult effc::buildWrittenStep(KernelBuilder &k) {
-  auto op = dyn_cast<seq::RecurrenceOp>(k.getCore());
+  auto op = dyn_cast<seq::RecurrenceOp>(k.getRoot());
   if (!op)
-    return k.getCore()->emitOpError(
+    return k.getRoot()->emitOpError(
         "has no kernel: a mixer of class opaque needs a step that is written "
         "out, as 'seq.recurrence' has");
   WrittenStep heads(k, op, /*perHead=*/true);

@@ -90,7 +90,7 @@ static Value weigh(KernelBuilder &k, seq::RetrievalWeighting weighting,
 }
 
 LogicalResult effc::buildChooseRows(KernelBuilder &k) {
-  auto choose = cast<seq::ChooseRowsOp>(k.getCore());
+  auto choose = cast<seq::ChooseRowsOp>(k.getRoot());
   ArrayRef<int64_t> shape = choose.getScores().getType().getShape();
   int64_t axisCount = shape[1], heads = shape[2], keys = shape[3];
   int64_t count = choose.getTopK();

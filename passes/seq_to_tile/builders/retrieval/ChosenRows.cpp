@@ -55,7 +55,7 @@ static Value zeros(KernelBuilder &k, int64_t columns) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult effc::buildSumRows(KernelBuilder &k) {
-  auto sum = cast<seq::SumRowsOp>(k.getCore());
+  auto sum = cast<seq::SumRowsOp>(k.getRoot());
   int64_t count = shapeOf(sum.getRows())[1];
   int64_t channels = shapeOf(sum.getTable())[1];
   int64_t size = std::min(channels, kSummedChannels);
@@ -200,7 +200,7 @@ static LogicalResult buildNetworks(KernelBuilder &k, seq::ExpertHiddenOp op) {
 }
 
 LogicalResult effc::buildExpertHidden(KernelBuilder &k) {
-  auto op = cast<seq::ExpertHiddenOp>(k.getCore());
+  auto op = cast<seq::ExpertHiddenOp>(k.getRoot());
   bool single = shapeOf(op.getHidden())[2] == 1 && !op.getGated();
   return single ? buildNeurons(k, op) : buildNetworks(k, op);
 }
@@ -210,7 +210,7 @@ LogicalResult effc::buildExpertHidden(KernelBuilder &k) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult effc::buildExpertOutput(KernelBuilder &k) {
-  auto op = cast<seq::ExpertOutputOp>(k.getCore());
+  auto op = cast<seq::ExpertOutputOp>(k.getRoot());
   int64_t count = shapeOf(op.getRows())[1], units = shapeOf(op.getTable())[1];
   int64_t outputs = shapeOf(op.getY())[1];
   auto [size, digits] = ExpertRun::of(k, op.getTable(), outputs);

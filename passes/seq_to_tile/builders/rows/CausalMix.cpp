@@ -14,13 +14,13 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildCausalMix(KernelBuilder &k) {
-  auto core = cast<seq::CausalMixOp>(k.getCore());
-  Value xView = k.read(core.getX()), weightView = k.read(core.getWeight());
-  Value biasView = core.getBias() ? k.read(core.getBias()) : Value();
-  Value inputsView = k.read(core.getInputs());
-  RankedTensorType weightType = core.getWeight().getType();
+  auto root = cast<seq::CausalMixOp>(k.getRoot());
+  Value xView = k.read(root.getX()), weightView = k.read(root.getWeight());
+  Value biasView = root.getBias() ? k.read(root.getBias()) : Value();
+  Value inputsView = k.read(root.getInputs());
+  RankedTensorType weightType = root.getWeight().getType();
   bool isWide = weightType.getRank() == 3;
-  ChannelBlock block(k, core.getX().getType().getDimSize(1), kMixChannels,
+  ChannelBlock block(k, root.getX().getType().getDimSize(1), kMixChannels,
                      isWide ? weightType.getDimSize(2) : 1);
   // The weight's number where the view has a dimension for it.
   SmallVector<Value> number;
@@ -66,7 +66,7 @@ LogicalResult effc::buildCausalMix(KernelBuilder &k) {
                   });
     SmallVector<Value> at = {k.add(segment.getFirstRow(), t)};
     llvm::append_range(at, number);
-    return block.finish(core.getY(), sum, at);
+    return block.finish(root.getY(), sum, at);
   };
   if (k.isDecode())
     return mixRow(k.index(0));

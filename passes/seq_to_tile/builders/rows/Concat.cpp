@@ -6,13 +6,13 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildConcat(KernelBuilder &k) {
-  auto core = cast<seq::ConcatOp>(k.getCore());
-  ArrayRef<int64_t> shape = core.getY().getType().getShape();
+  auto root = cast<seq::ConcatOp>(k.getRoot());
+  ArrayRef<int64_t> shape = root.getY().getType().getShape();
   int64_t rank = int64_t(shape.size());
-  if (rank > 3 || rank < 2 || int64_t(core.getAxis()) != rank - 1)
-    return core.emitOpError("has a kernel for the last axis of two or three, "
+  if (rank > 3 || rank < 2 || int64_t(root.getAxis()) != rank - 1)
+    return root.emitOpError("has a kernel for the last axis of two or three, "
                             "but got axis ")
-           << core.getAxis() << " of " << rank;
+           << root.getAxis() << " of " << rank;
   int64_t between = rank == 3 ? shape[1] : 1;
   k.setItems(k.getContext().lead, 1, between);
   auto [row, index] = k.divide(k.item(), between);
@@ -23,7 +23,7 @@ LogicalResult effc::buildConcat(KernelBuilder &k) {
   SmallVector<int64_t> sizes(rank, 1);
   Value result = k.write(0);
   int64_t offset = 0;
-  for (Value x : core.getXs()) {
+  for (Value x : root.getXs()) {
     int64_t width = cast<RankedTensorType>(x.getType()).getShape().back();
     tile::TileType type = k.rowType(width);
     sizes.back() = width;

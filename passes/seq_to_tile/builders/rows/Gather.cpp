@@ -6,13 +6,13 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildGather(KernelBuilder &k) {
-  Operation *core = k.getCore();
+  Operation *root = k.getRoot();
   // seq.embedding(tokens, table), seq.select_rows(x, rows)
-  bool embedding = isa<seq::EmbeddingOp>(core);
-  Value indices = core->getOperand(embedding ? 0 : 1),
-        table = core->getOperand(embedding ? 1 : 0);
+  bool embedding = isa<seq::EmbeddingOp>(root);
+  Value indices = root->getOperand(embedding ? 0 : 1),
+        table = root->getOperand(embedding ? 1 : 0);
   int64_t width =
-      cast<RankedTensorType>(core->getResult(0).getType()).getDimSize(1);
+      cast<RankedTensorType>(root->getResult(0).getType()).getDimSize(1);
   k.setItems(k.getContext().lead, 1, 1);
   Value indexView = k.read(indices), tableView = k.read(table);
   OpBuilder &b = k.ops();
@@ -24,7 +24,7 @@ LogicalResult effc::buildGather(KernelBuilder &k) {
   // a widening store see the same kind of value.
   row = k.map(type, {row}, [](OpBuilder &, ValueRange e) { return e[0]; });
   return k.finish(
-      core->getResult(0), row,
+      root->getResult(0), row,
       [&](Value tensor) {
         return k.load(k.read(tensor), {k.item(), k.index(0)}, {1, width}, type);
       },

@@ -12,7 +12,7 @@ static Value inverseSize(KernelBuilder &k, seq::GroupNormOp norm, Value sum,
                          int64_t width) {
   OpBuilder &b = k.ops();
   Value eps = k.scalar(norm.getEps().convertToDouble());
-  auto root = [&](Value x) -> Value {
+  auto squareRoot = [&](Value x) -> Value {
     return math::SqrtOp::create(b, k.loc(), x);
   };
   auto plusEps = [&](Value x) -> Value {
@@ -21,21 +21,21 @@ static Value inverseSize(KernelBuilder &k, seq::GroupNormOp norm, Value sum,
   Value size;
   switch (norm.getMeasure()) {
   case seq::NormMeasure::MeanSquare:
-    size = root(plusEps(arith::DivFOp::create(
+    size = squareRoot(plusEps(arith::DivFOp::create(
         b, k.loc(), sum, k.scalar(static_cast<double>(width)))));
     break;
   case seq::NormMeasure::SumSquare:
-    size = root(plusEps(sum));
+    size = squareRoot(plusEps(sum));
     break;
   case seq::NormMeasure::MaxLength:
-    size = arith::MaximumFOp::create(b, k.loc(), root(sum), eps);
+    size = arith::MaximumFOp::create(b, k.loc(), squareRoot(sum), eps);
     break;
   }
   return arith::DivFOp::create(b, k.loc(), k.scalar(1), size);
 }
 
 LogicalResult effc::buildGroupNorm(KernelBuilder &k) {
-  auto norm = cast<seq::GroupNormOp>(k.getCore());
+  auto norm = cast<seq::GroupNormOp>(k.getRoot());
   int64_t groups = norm.getGroups();
   int64_t width = norm.getX().getType().getDimSize(1) / groups;
   k.setItems(k.getContext().lead, 1, groups);

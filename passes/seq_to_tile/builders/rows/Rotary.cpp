@@ -100,9 +100,9 @@ class RotaryKernel {
 public:
   explicit RotaryKernel(KernelBuilder &k) : k(k), b(k.ops()) {}
 
-  LogicalResult buildHalf(seq::RotaryOp core);
-  LogicalResult buildInterleaved(seq::RotaryOp core);
-  LogicalResult buildCosineSine(seq::CosineSineOp core);
+  LogicalResult buildHalf(seq::RotaryOp root);
+  LogicalResult buildInterleaved(seq::RotaryOp root);
+  LogicalResult buildCosineSine(seq::CosineSineOp root);
 
 private:
   /// One box of the result.
@@ -130,9 +130,9 @@ private:
         arith::IndexCastOp::create(b, k.loc(), b.getI32Type(), index));
   }
   /// The frequencies of the row's position, as a tile of this type.
-  Value frequenciesOf(seq::RotaryOp core, int64_t pairs, tile::TileType type) {
-    Value view = k.read(core.getFrequencies());
-    return core.getFrequencyRows()
+  Value frequenciesOf(seq::RotaryOp root, int64_t pairs, tile::TileType type) {
+    Value view = k.read(root.getFrequencies());
+    return root.getFrequencyRows()
                ? k.load(view, {position, k.index(0)}, {1, pairs}, type)
                : k.load(view, {k.index(0)}, {pairs}, type);
   }
@@ -144,7 +144,7 @@ private:
   Value load(Value tensor, const Box &box, tile::TileType type) {
     return k.load(view(tensor, box), box.at, box.sizes, type);
   }
-  /// `inputs` combined, what follows the core, and the store.
+  /// `inputs` combined, what follows the root, and the store.
   LogicalResult finish(const Box &box, tile::TileType type, ValueRange inputs,
                        Compute compute);
 
@@ -181,7 +181,7 @@ LogicalResult RotaryKernel::finish(const Box &box, tile::TileType type,
                                    ValueRange inputs, Compute compute) {
   Value y = k.map(type, inputs, compute);
   return k.finish(
-      k.getCore()->getResult(0), y,
+      k.getRoot()->getResult(0), y,
       [&](Value tensor) { return load(tensor, box, type); },
       [&](unsigned result, Value tile) {
         k.store(tile, box.pairs ? k.writePairs(result) : k.write(result),
@@ -198,19 +198,19 @@ static Value sumOfProducts(OpBuilder &builder, Location loc, Value a, Value x,
   return math::FmaOp::create(builder, loc, a, x, second);
 }
 
-LogicalResult RotaryKernel::buildHalf(seq::RotaryOp core) {
-  ArrayRef<int64_t> shape = core.getX().getType().getShape();
+LogicalResult RotaryKernel::buildHalf(seq::RotaryOp root) {
+  ArrayRef<int64_t> shape = root.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
-  int64_t pairs = core.getFrequencies().getType().getShape().back();
-  begin(core.getPositions(), core.getLast());
-  auto [cosine, sine] = angles(frequenciesOf(core, pairs, k.rowType(pairs)),
-                               core.getAmplitude().convertToDouble());
+  int64_t pairs = root.getFrequencies().getType().getShape().back();
+  begin(root.getPositions(), root.getLast());
+  auto [cosine, sine] = angles(frequenciesOf(root, pairs, k.rowType(pairs)),
+                               root.getAmplitude().convertToDouble());
   auto box = [&](int64_t first, int64_t size) {
     return Box{{k.item(), k.index(0), k.index(first)}, {1, heads, size}};
   };
   tile::TileType type = k.blockType(heads, pairs, tile::Role::Operand);
-  Value low = load(core.getX(), box(0, pairs), type);
-  Value high = load(core.getX(), box(pairs, pairs), type);
+  Value low = load(root.getX(), box(0, pairs), type);
+  Value high = load(root.getX(), box(pairs, pairs), type);
   if (failed(finish(box(0, pairs), type, {low, high, cosine, sine},
                     [&](OpBuilder &builder, ValueRange e) {
                       return sumOfProducts(builder, k.loc(), e[0], e[2], e[1],
@@ -225,21 +225,21 @@ LogicalResult RotaryKernel::buildHalf(seq::RotaryOp core) {
   if (int64_t rest = channels - 2 * pairs; rest > 0) {
     tile::TileType restType = k.blockType(heads, rest, tile::Role::Operand);
     Box unturned = box(2 * pairs, rest);
-    return finish(unturned, restType, {load(core.getX(), unturned, restType)},
+    return finish(unturned, restType, {load(root.getX(), unturned, restType)},
                   [](OpBuilder &, ValueRange e) { return e[0]; });
   }
   return success();
 }
 
 // Pairs of neighbours are columns two elements apart, head by head.
-LogicalResult RotaryKernel::buildInterleaved(seq::RotaryOp core) {
-  ArrayRef<int64_t> shape = core.getX().getType().getShape();
+LogicalResult RotaryKernel::buildInterleaved(seq::RotaryOp root) {
+  ArrayRef<int64_t> shape = root.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
-  int64_t pairs = core.getFrequencies().getType().getShape().back();
-  begin(core.getPositions(), core.getLast());
+  int64_t pairs = root.getFrequencies().getType().getShape().back();
+  begin(root.getPositions(), root.getLast());
   tile::TileType type = k.columnType(pairs);
-  auto [cosine, sine] = angles(frequenciesOf(core, pairs, type),
-                               core.getAmplitude().convertToDouble());
+  auto [cosine, sine] = angles(frequenciesOf(root, pairs, type),
+                               root.getAmplitude().convertToDouble());
   auto loop =
       scf::ForOp::create(b, k.loc(), k.index(0), k.index(heads), k.index(1));
   {
@@ -250,8 +250,8 @@ LogicalResult RotaryKernel::buildInterleaved(seq::RotaryOp core) {
                  {1, 1, pairs, 1},
                  /*pairs=*/true};
     };
-    Value even = load(core.getX(), box(0), type);
-    Value odd = load(core.getX(), box(1), type);
+    Value even = load(root.getX(), box(0), type);
+    Value odd = load(root.getX(), box(1), type);
     if (failed(finish(box(0), type, {even, odd, cosine, sine},
                       [&](OpBuilder &builder, ValueRange e) {
                         return sumOfProducts(builder, k.loc(), e[0], e[2], e[1],
@@ -267,25 +267,25 @@ LogicalResult RotaryKernel::buildInterleaved(seq::RotaryOp core) {
   if (int64_t rest = channels - 2 * pairs; rest > 0) {
     tile::TileType restType = k.blockType(heads, rest, tile::Role::Operand);
     Box unturned{{k.item(), k.index(0), k.index(2 * pairs)}, {1, heads, rest}};
-    return finish(unturned, restType, {load(core.getX(), unturned, restType)},
+    return finish(unturned, restType, {load(root.getX(), unturned, restType)},
                   [](OpBuilder &, ValueRange e) { return e[0]; });
   }
   return success();
 }
 
-LogicalResult RotaryKernel::buildCosineSine(seq::CosineSineOp core) {
-  ArrayRef<int64_t> shape = core.getX().getType().getShape();
+LogicalResult RotaryKernel::buildCosineSine(seq::CosineSineOp root) {
+  ArrayRef<int64_t> shape = root.getX().getType().getShape();
   int64_t heads = shape[1], channels = shape[2];
-  begin(core.getPositions());
+  begin(root.getPositions());
   tile::TileType type = k.blockType(heads, channels, tile::Role::Operand);
   auto [cosine, sine] =
-      angles(k.load(k.read(core.getFrequencies()), {k.index(0), k.index(0)},
+      angles(k.load(k.read(root.getFrequencies()), {k.index(0), k.index(0)},
                     {heads, channels}, type),
              /*amplitude=*/1.0);
   auto box = [&](int64_t first) {
     return Box{{k.item(), k.index(0), k.index(first)}, {1, heads, channels}};
   };
-  Value x = load(core.getX(), box(0), type);
+  Value x = load(root.getX(), box(0), type);
   auto product = [&](OpBuilder &builder, ValueRange e) -> Value {
     return arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
   };
@@ -295,9 +295,9 @@ LogicalResult RotaryKernel::buildCosineSine(seq::CosineSineOp core) {
 
 LogicalResult effc::buildRotary(KernelBuilder &k) {
   RotaryKernel kernel(k);
-  if (auto cosineSine = dyn_cast<seq::CosineSineOp>(k.getCore()))
+  if (auto cosineSine = dyn_cast<seq::CosineSineOp>(k.getRoot()))
     return kernel.buildCosineSine(cosineSine);
-  auto rotary = cast<seq::RotaryOp>(k.getCore());
+  auto rotary = cast<seq::RotaryOp>(k.getRoot());
   return rotary.getPairs() == seq::RotaryPairs::Half
              ? kernel.buildHalf(rotary)
              : kernel.buildInterleaved(rotary);

@@ -10,9 +10,9 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildRowNorm(KernelBuilder &k) {
-  Operation *core = k.getCore();
-  auto gated = dyn_cast<seq::GatedRmsNormOp>(core);
-  auto plain = dyn_cast<seq::RmsNormOp>(core);
+  Operation *root = k.getRoot();
+  auto gated = dyn_cast<seq::GatedRmsNormOp>(root);
+  auto plain = dyn_cast<seq::RmsNormOp>(root);
   double eps = gated ? gated.getEps().convertToDouble()
                      : plain.getEps().convertToDouble();
   int64_t groups = gated ? gated.getGroups() : 1;
@@ -28,7 +28,7 @@ LogicalResult effc::buildRowNorm(KernelBuilder &k) {
     return k.load(k.read(tensor), {row, column}, {1, width}, type);
   };
   OpBuilder &b = k.ops();
-  Value x = load(core->getOperand(0));
+  Value x = load(root->getOperand(0));
   if (gated)
     x = k.map(type, {x, load(gated.getGate())},
               [&](OpBuilder &builder, ValueRange e) -> Value {
@@ -44,16 +44,16 @@ LogicalResult effc::buildRowNorm(KernelBuilder &k) {
                                      /*over_rows=*/false);
   Value mean = arith::DivFOp::create(b, k.loc(), sum,
                                      k.scalar(static_cast<double>(width)));
-  Value root = math::SqrtOp::create(
+  Value rootMeanSquare = math::SqrtOp::create(
       b, k.loc(), arith::AddFOp::create(b, k.loc(), mean, k.scalar(eps)));
-  Value scale = arith::DivFOp::create(b, k.loc(), k.scalar(1), root);
+  Value scale = arith::DivFOp::create(b, k.loc(), k.scalar(1), rootMeanSquare);
   Value w = k.load(k.read(weight), {column}, {width}, type);
   Value y = k.map(
       type, {x, scale, w}, [&](OpBuilder &builder, ValueRange e) -> Value {
         Value normed = arith::MulFOp::create(builder, k.loc(), e[0], e[1]);
         return arith::MulFOp::create(builder, k.loc(), normed, e[2]);
       });
-  return k.finish(core->getResult(0), y, load,
+  return k.finish(root->getResult(0), y, load,
                   [&](unsigned result, Value tile) {
                     k.store(tile, k.write(result), {row, column}, {1, width});
                   });

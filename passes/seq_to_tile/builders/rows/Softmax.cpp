@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildSoftmax(KernelBuilder &k) {
-  auto softmax = cast<seq::SoftmaxOp>(k.getCore());
+  auto softmax = cast<seq::SoftmaxOp>(k.getRoot());
   ArrayRef<int64_t> shape =
       cast<RankedTensorType>(softmax.getX().getType()).getShape();
   if (shape.size() != 2 && shape.size() != 3)

@@ -134,7 +134,7 @@ void AppendKernel::appendFirst(ArrayRef<Written> written) {
 }
 
 static void append(KernelBuilder &k, AppendKernel kernel) {
-  auto mixer = cast<seq::MixerOpInterface>(k.getCore());
+  auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   seq::WindowTokens tokens = windowTokensOf(mixer);
   // Each of the tokens' tensors and the number of its state.
   auto written = [&](unsigned keys, unsigned values, unsigned numbers) {
@@ -161,7 +161,7 @@ void effc::appendToWindow(KernelBuilder &k, tile::SegmentOp segment) {
 }
 
 LogicalResult effc::buildCausalAppend(KernelBuilder &k) {
-  auto core = cast<seq::CausalMixOp>(k.getCore());
-  AppendKernel(k).appendRing({{core.getX(), core.getInputs()}});
+  auto root = cast<seq::CausalMixOp>(k.getRoot());
+  AppendKernel(k).appendRing({{root.getX(), root.getInputs()}});
   return success();
 }

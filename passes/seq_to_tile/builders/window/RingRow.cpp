@@ -6,12 +6,12 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildRingRow(KernelBuilder &k) {
-  auto core = cast<seq::RingRowOp>(k.getCore());
-  int64_t rows = core.getY().getType().getDimSize(1);
+  auto root = cast<seq::RingRowOp>(k.getRoot());
+  int64_t rows = root.getY().getType().getDimSize(1);
   k.setItems(k.getContext().lead, 1, 1);
   OpBuilder &b = k.ops();
   Value position = tile::ReadOp::create(b, k.loc(), b.getIndexType(),
-                                        k.read(core.getPositions()), k.item());
+                                        k.read(root.getPositions()), k.item());
   Value own = k.divide(position, rows).second;
   tile::TileType type = k.rowType(rows);
   Value y = k.map(type, {}, [&](OpBuilder &builder, ValueRange) -> Value {
@@ -27,7 +27,7 @@ LogicalResult effc::buildRingRow(KernelBuilder &k) {
                                    constant(0));
   });
   return k.finish(
-      core.getY(), y,
+      root.getY(), y,
       [&](Value tensor) {
         return k.load(k.read(tensor), {k.item(), k.index(0)}, {1, rows}, type);
       },

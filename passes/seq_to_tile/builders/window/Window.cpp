@@ -551,5 +551,5 @@ LogicalResult WindowKernel::finish(Value row, Value head,
 }
 
 LogicalResult effc::buildWindow(KernelBuilder &k) {
-  return WindowKernel(k, cast<seq::MixerOpInterface>(k.getCore())).build();
+  return WindowKernel(k, cast<seq::MixerOpInterface>(k.getRoot())).build();
 }

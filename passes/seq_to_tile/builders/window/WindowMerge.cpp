@@ -144,5 +144,5 @@ LogicalResult MergeKernel::finish(const Running &running) {
 }
 
 LogicalResult effc::buildWindowMerge(KernelBuilder &k) {
-  return MergeKernel(k, cast<seq::MixerOpInterface>(k.getCore())).build();
+  return MergeKernel(k, cast<seq::MixerOpInterface>(k.getRoot())).build();
 }

@@ -31,24 +31,24 @@ func.func @decode_9(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x64
   %first = seq.parameter @first : tensor<640x2560x!q8_0>
   %second = seq.parameter @second : tensor<640x2560x!q8_0>
   %x = seq.kernel "embedding" (%i = %tokens : tensor<?xi32>, %t = %table : tensor<11x2560xf32>)
-      -> (tensor<?x2560xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x2560xf32>) attributes {root = 0 : i64} {
     %e = seq.embedding %i, %t : (tensor<?xi32>, tensor<11x2560xf32>) -> tensor<?x2560xf32>
     seq.yield %e : tensor<?x2560xf32>
   }
   %a = seq.kernel "first" (%r = %x : tensor<?x2560xf32>, %w = %first : tensor<640x2560x!q8_0>)
-      -> (tensor<?x640xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x640xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %r, %w : (tensor<?x2560xf32>, tensor<640x2560x!q8_0>) -> tensor<?x640xf32>
     %s = seq.silu %p : tensor<?x640xf32>
     seq.yield %s : tensor<?x640xf32>
   }
   %b = seq.kernel "second" (%r = %x : tensor<?x2560xf32>, %g = %a : tensor<?x640xf32>, %w = %second : tensor<640x2560x!q8_0>)
-      -> (tensor<?x640xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x640xf32>) attributes {root = 0 : i64} {
     %p = seq.linear %r, %w : (tensor<?x2560xf32>, tensor<640x2560x!q8_0>) -> tensor<?x640xf32>
     %s = seq.mul %p, %g : tensor<?x640xf32>
     seq.yield %s : tensor<?x640xf32>
   }
   %out = seq.kernel "rows" (%r = %b : tensor<?x640xf32>, %n = %rows : tensor<?xi32>)
-      -> (tensor<?x640xf32>) attributes {core = 0 : i64} {
+      -> (tensor<?x640xf32>) attributes {root = 0 : i64} {
     %o = seq.select_rows %r, %n : (tensor<?x640xf32>, tensor<?xi32>) -> tensor<?x640xf32>
     seq.yield %o : tensor<?x640xf32>
   }
