@@ -7,7 +7,8 @@
   circles       no folders include one another, but for the parents that tools/folder_circles.py lists
   names         nothing under passes/ or codegen/ names a mixer or a model family
   descriptions  every op, attribute, type and pass has a description with an example,
-                and the example file that a pass names exists; the table of ops in
+                and the example file that a pass names exists; a constraint's label stands for
+                one constraint of all dialects, and a test names it; the table of ops in
                 dialects/seq/your_model.md has each op of seq with its summary, and
                 dialects/seq/op_syntax.md its example
   tests         every pass has a text test of its own name
@@ -198,14 +199,20 @@ def check_table_of_ops(report, every):
         report.add(op_syntax.PAGE, 1, "is not what the examples of the .td files give: run tools/op_syntax.py")
 
 
-def check_labels(report, path, name, record, tests):
-    """An op's constraints are (LABEL1), (LABEL2), ...: none is missing or there twice, each is in `tests`."""
+def check_labels(report, path, name, record, tests, owners):
+    """An op's constraints are (LABEL1), (LABEL2), ...: none is missing or there twice, each is in `tests`.
+
+    `owners` has who defines each label so far, of all dialects: a label means one constraint.
+    """
     description = record.get("description") or ""
     labels = re.findall(r"^\s*\* \(([A-Z]\w*)\)", description, re.MULTILINE)
     stem = labels[0][:-1] if labels else ""
     expected = [f"{stem}{number}" for number in range(1, len(labels) + 1)]
     if labels != expected:
         report.add(path, 1, f"{name} has the constraints {', '.join(labels)}, which are not numbered from 1")
+    for label in dict.fromkeys(labels):
+        if owners.setdefault(label, name) != name:
+            report.add(path, 1, f"the constraint {label} of {name} has the label of one of {owners[label]}")
     # What a signature gives is written where its text says so. Its own constraints are
     # made by one function for all ops, so each is tested on one of them.
     if "text" not in record:
@@ -221,6 +228,7 @@ def check_labels(report, path, name, record, tests):
 def check_descriptions(report, tblgen, includes):
     dialects = {"dialects/seq/SeqOps.td": "Seq_", "dialects/tile/TileOps.td": "Tile_",
                 "dialects/plan/PlanOps.td": "Plan_", "dialects/storage/StorageBase.td": "Storage_"}
+    owners = {}
     for path, prefix in dialects.items():
         every = records(tblgen, includes, path)
         folder = pathlib.Path(path).parent
@@ -237,7 +245,7 @@ def check_descriptions(report, tblgen, includes):
                 if not record.get("summary"):
                     report.add(path, 1, f"{name} has no summary")
                 description = record.get("description") or ""
-                check_labels(report, path, name, record, tests)
+                check_labels(report, path, name, record, tests, owners)
                 # What an EnumAttr prints is described where the enum is.
                 if "enum" in record:
                     continue

@@ -14,7 +14,7 @@ using namespace effc::plan;
 LogicalResult EntryOp::verify() {
   int64_t rows = getRows(), chunk = getChunk();
   if (rows < 1 || chunk < 1 ||
-      (getKind() == EntryKind::Prefill && rows % chunk != 0)) // entry1
+      (getKind() == EntryKind::Prefill && rows % chunk != 0)) // plan_entry1
     return emitOpError(
                "expects 'rows' to be a positive multiple of 'chunk', but got ")
            << rows << " and " << chunk;

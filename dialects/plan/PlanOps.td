@@ -74,7 +74,7 @@ def Plan_EntryOp : Plan_Op<"entry", [IsolatedFromAbove, Symbol, SingleBlock, NoT
 
     Constraints:
 
-    * (ENTRY1) `rows` and `chunk` are at least 1; a prefill entry's `rows` are a
+    * (PLAN_ENTRY1) `rows` and `chunk` are at least 1; a prefill entry's `rows` are a
       multiple of `chunk`.
 
     Example:

@@ -91,10 +91,10 @@ void KernelOp::print(OpAsmPrinter &printer) {
 
 LogicalResult KernelOp::verify() {
   auto arguments = getBody().getArguments();
-  if (arguments.empty() || !arguments[0].getType().isIndex()) // kernel1
+  if (arguments.empty() || !arguments[0].getType().isIndex()) // tile_kernel1
     return emitOpError(
         "expects the item, an index, as its first block argument");
-  for (BlockArgument operand : getOperandArguments()) // kernel2
+  for (BlockArgument operand : getOperandArguments()) // tile_kernel2
     if (!isa<ViewType, SegmentTableType>(operand.getType()))
       return emitOpError("expects operand ")
              << operand.getArgNumber() - 1
@@ -104,7 +104,7 @@ LogicalResult KernelOp::verify() {
   auto verifyIndices = [&](StringRef name,
                            ArrayRef<int64_t> indices) -> LogicalResult {
     for (int64_t index : indices)
-      if (index < 0 || index >= operands) // kernel3
+      if (index < 0 || index >= operands) // tile_kernel3
         return emitOpError("expects '")
                << name << "' to name operands 0.." << operands - 1
                << ", but got " << index;
@@ -132,18 +132,18 @@ LogicalResult KernelOp::verifyRegions() {
       SharedAttr shared = tile.getSharedLayout();
       if (!shared || shared.getOffset().has_value() == placed)
         return success();
-      return op->emitOpError("expects tiles in shared memory ") // kernel5
+      return op->emitOpError("expects tiles in shared memory ") // tile_kernel5
              << (placed ? "with an offset in this scheduled kernel"
                         : "without an offset before their places are decided")
              << ", but got " << tile;
     }
-    if (!laidOut) // kernel4
+    if (!laidOut) // tile_kernel4
       return op->emitOpError("expects tiles without a layout in a kernel ")
              << (schedule ? "whose layouts are not decided"
                           : "without a schedule")
              << ", but got " << tile;
     return op->emitOpError("expects tiles with a layout over ")
-           << threads // kernel4
+           << threads // tile_kernel4
            << " threads in this scheduled kernel, but got " << tile;
   };
   WalkResult result = getBody().walk([&](Operation *op) {

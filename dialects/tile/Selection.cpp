@@ -12,7 +12,7 @@ LogicalResult TopKOp::verify() {
     fits &= tile.getRole() == Role::Row && tile.getElementType().isF32() &&
             tile.columns() == cast<TileType>(scores[0]).columns();
   }
-  if (!fits) { // top_k1
+  if (!fits) { // tile_top_k1
     auto diagnostic = emitOpError("expects one or two rows of as many f32, "
                                   "but got ");
     llvm::interleaveComma(scores, diagnostic);
@@ -24,7 +24,7 @@ LogicalResult TopKOp::verify() {
   if (values.getRole() != Role::Row || !values.getElementType().isF32() ||
       numbers.getRole() != Role::Row || !numbers.getElementType().isInteger() ||
       values.columns() != numbers.columns() ||
-      values.columns() > most) // top_k2
+      values.columns() > most) // tile_top_k2
     return emitOpError("expects rows of K f32 and of K i32 with K at most ")
            << most << ", but got " << values << " and " << numbers;
   return success();
@@ -35,11 +35,11 @@ LogicalResult TakeOp::verify() {
            result = getResult().getType();
   if (tile.getRole() != Role::Row || !tile.getElementType().isF32() ||
       numbers.getRole() != Role::Row ||
-      !numbers.getElementType().isInteger(32)) // take1
+      !numbers.getElementType().isInteger(32)) // tile_take1
     return emitOpError("expects a row of f32 and one of i32, but got ")
            << tile << " and " << numbers;
   if (result.getRole() != Role::Row || !result.getElementType().isF32() ||
-      result.columns() != numbers.columns()) // take2
+      result.columns() != numbers.columns()) // tile_take2
     return emitOpError("expects a row of ")
            << numbers.columns() << " f32, but got " << result;
   return success();
@@ -47,18 +47,19 @@ LogicalResult TakeOp::verify() {
 
 LogicalResult GatherRowsOp::verify() {
   ViewType view = getView().getType(), numbers = getNumbers().getType();
-  if (view.getShape().size() != 2 || view.getStrides()[1] != 1) // gather_rows1
+  if (view.getShape().size() != 2 ||
+      view.getStrides()[1] != 1) // tile_gather_rows1
     return emitOpError("expects a view of two dimensions with columns one "
                        "element apart, but got ")
            << view;
   if (!numbers.getElementType().isSignlessInteger(32) ||
       numbers.getStrides().back() != 1 ||
-      getIndices().size() != numbers.getShape().size()) // gather_rows2
+      getIndices().size() != numbers.getShape().size()) // tile_gather_rows2
     return emitOpError("expects numbers of i32, the last dimension one element "
                        "apart, and an index for each dimension, but got ")
            << numbers << " and " << getIndices().size() << " indices";
   if (!getResult().getType().isBlock() ||
-      getResult().getType().getElementType().isInteger()) // gather_rows3
+      getResult().getType().getElementType().isInteger()) // tile_gather_rows3
     return emitOpError("expects a block of numbers as its result, but got ")
            << getResult().getType();
   return success();

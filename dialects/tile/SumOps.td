@@ -16,7 +16,7 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure]> {
 
     Constraints:
 
-    * (SCAN1) The tile is a `column`, and so is the result, of the same shape; at
+    * (TILE_SCAN1) The tile is a `column`, and so is the result, of the same shape; at
       scheduled level the tile lies in shared memory.
 
     Example: `%p = tile.scan %a reverse exp : !tile.tile<16xf32, column>`

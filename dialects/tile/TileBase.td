@@ -306,8 +306,8 @@ def Tile_BlockedAttr : Tile_Attr<"Blocked", "lin", [Tile_TileLayout,
 
     Constraints:
 
-    * (LIN1) `threads`, `lanes` and `vector` are powers of two.
-    * (LIN2) `lanes` divides `threads`.
+    * (TILE_LIN1) `threads`, `lanes` and `vector` are powers of two.
+    * (TILE_LIN2) `lanes` divides `threads`.
 
     Example: `#tile.lin<threads = 128, lanes = 16, vector = 4>`
   }];

@@ -232,11 +232,11 @@ LogicalResult BlockedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                   int64_t threads, int64_t lanes,
                                   int64_t vector) {
   for (int64_t value : {threads, lanes, vector})
-    if (value < 1 || !llvm::isPowerOf2_64(value)) // lin1
+    if (value < 1 || !llvm::isPowerOf2_64(value)) // tile_lin1
       return emitError() << "expects 'threads', 'lanes' and 'vector' to be "
                             "powers of two, but got "
                          << threads << ", " << lanes << " and " << vector;
-  if (threads % lanes != 0) // lin2
+  if (threads % lanes != 0) // tile_lin2
     return emitError()
            << "expects 'threads' to be a multiple of 'lanes', but got "
            << threads << " and " << lanes;

@@ -200,10 +200,10 @@ LogicalResult ReduceOp::verify() {
   bool needsScratch =
       tile.getLayout() && !tile.getSharedLayout() && !arePlacesOpen(*this);
   int64_t scratch = getScratch().value_or(needsScratch ? -1 : 0);
-  if (scratch < 0 || scratch % kSharedAlignment != 0) // reduce3
+  if (scratch < 0 || scratch % kSharedAlignment != 0) // tile_reduce3
     return emitOpError("expects 'scratch' to be a multiple of ")
            << kSharedAlignment << ", at least 0, for a tile in registers";
-  if (!tile.isBlock()) { // reduce2
+  if (!tile.isBlock()) { // tile_reduce2
     if (!getResult().getType().isF32())
       return emitOpError("expects an f32 from a one-dimensional tile, but got ")
              << getResult().getType();
@@ -213,7 +213,7 @@ LogicalResult ReduceOp::verify() {
       getContext(), {getOverRows() ? tile.columns() : tile.rows()},
       tile.getElementType(), getOverRows() ? Role::Row : Role::Column,
       tile.getLayout());
-  if (getResult().getType() != expected) // reduce1
+  if (getResult().getType() != expected) // tile_reduce1
     return emitOpError("expects a result of type ")
            << expected << ", but got " << getResult().getType();
   return success();
@@ -390,7 +390,7 @@ bool DotOp::takesHeldRows(Attribute layout) {
 
 LogicalResult ScanOp::verify() {
   TileType tile = getTile().getType(), result = getResult().getType();
-  if (tile.getRole() != Role::Column || !isSameTile(tile, result)) // scan1
+  if (tile.getRole() != Role::Column || !isSameTile(tile, result)) // tile_scan1
     return emitOpError("expects a column and gives one of its shape, but got ")
            << tile << " and " << result;
   return success();

@@ -37,12 +37,12 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock,
 
     Constraints:
 
-    * (KERNEL1) The first block argument is `%item`, of type `index`.
-    * (KERNEL2) Every further argument is a `!tile.view` or `!tile.segments`.
-    * (KERNEL3) Every index in `writes`, `streamed` and `aligned` names an operand.
-    * (KERNEL4) Every tile has a layout over the schedule's threads if layouts are
+    * (TILE_KERNEL1) The first block argument is `%item`, of type `index`.
+    * (TILE_KERNEL2) Every further argument is a `!tile.view` or `!tile.segments`.
+    * (TILE_KERNEL3) Every index in `writes`, `streamed` and `aligned` names an operand.
+    * (TILE_KERNEL4) Every tile has a layout over the schedule's threads if layouts are
       decided, and none otherwise.
-    * (KERNEL5) Every tile in shared memory has an `offset` if places are decided, and
+    * (TILE_KERNEL5) Every tile in shared memory has an `offset` if places are decided, and
       none otherwise.
 
     Example:
@@ -344,9 +344,9 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
 
     Constraints:
 
-    * (REDUCE1) The result of a block is the `row` or `column` that remains.
-    * (REDUCE2) The result of a `row` or `column` is an f32.
-    * (REDUCE3) `scratch` is a multiple of 16, at least 0; a tile in registers has
+    * (TILE_REDUCE1) The result of a block is the `row` or `column` that remains.
+    * (TILE_REDUCE2) The result of a `row` or `column` is an f32.
+    * (TILE_REDUCE3) `scratch` is a multiple of 16, at least 0; a tile in registers has
       one, unless the places of its kernel are not decided yet.
 
     Example:
@@ -437,8 +437,8 @@ def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
 
     Constraints:
 
-    * (TOP_K1) The operands are one or two `row`s of as many f32.
-    * (TOP_K2) `values` is a `row` of f32 and `numbers` one of i32, both of K
+    * (TILE_TOP_K1) The operands are one or two `row`s of as many f32.
+    * (TILE_TOP_K2) `values` is a `row` of f32 and `numbers` one of i32, both of K
       elements, K at most the number of elements or sums.
 
     At scheduled level the scores lie in shared memory, and warps exchange their
@@ -452,9 +452,9 @@ def Tile_TopKOp : Tile_Op<"top_k", [Pure]> {
           -> !tile.tile<4xf32, row>, !tile.tile<4xi32, row>
     ```
   }];
-  let arguments = (ins Variadic<Tile_TileType>:$scores,           /*top_k1*/
+  let arguments = (ins Variadic<Tile_TileType>:$scores,           /*tile_top_k1*/
     OptionalAttr<I64Attr>:$scratch);
-  let results = (outs Tile_TileType:$values, Tile_TileType:$numbers); /*top_k2*/
+  let results = (outs Tile_TileType:$values, Tile_TileType:$numbers); /*tile_top_k2*/
   let builders = [OpBuilder<(ins "::mlir::Type":$values, "::mlir::Type":$numbers,
     "::mlir::ValueRange":$scores), [{
     build($_builder, $_state, values, numbers, scores, ::mlir::IntegerAttr());
@@ -473,8 +473,8 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
 
     Constraints:
 
-    * (TAKE1) The tile is a `row` of f32 and `numbers` a `row` of i32.
-    * (TAKE2) The result is a `row` of as many f32 as there are numbers.
+    * (TILE_TAKE1) The tile is a `row` of f32 and `numbers` a `row` of i32.
+    * (TILE_TAKE2) The result is a `row` of as many f32 as there are numbers.
 
     At scheduled level the tile lies in shared memory.
 
@@ -485,8 +485,8 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
         : !tile.tile<7xf32, row>, !tile.tile<4xi32, row> -> !tile.tile<4xf32, row>
     ```
   }];
-  let arguments = (ins Tile_TileType:$tile, Tile_TileType:$numbers); /*take1*/
-  let results = (outs Tile_TileType:$result);                       /*take2*/
+  let arguments = (ins Tile_TileType:$tile, Tile_TileType:$numbers); /*tile_take1*/
+  let results = (outs Tile_TileType:$result);                       /*tile_take2*/
   let assemblyFormat = [{
     $tile `by` $numbers attr-dict `:` type($tile) `,` type($numbers) `->` type($result)
   }];
@@ -509,10 +509,10 @@ def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments,
 
     Constraints:
 
-    * (GATHER_ROWS1) The view has two dimensions, its columns one element apart.
-    * (GATHER_ROWS2) `numbers` is a view of i32, the last dimension one element
+    * (TILE_GATHER_ROWS1) The view has two dimensions, its columns one element apart.
+    * (TILE_GATHER_ROWS2) `numbers` is a view of i32, the last dimension one element
       apart, with one index for each dimension.
-    * (GATHER_ROWS3) The result is a block.
+    * (TILE_GATHER_ROWS3) The result is a block.
 
     Example:
 

@@ -50,19 +50,19 @@
 
 // -----
 
-// lin1
+// tile_lin1
 // expected-error @+1 {{expects 'threads', 'lanes' and 'vector' to be powers of two, but got 32, 0 and 1}}
 "test.op"() {test.a = #tile.lin<threads = 32, lanes = 0, vector = 1>} : () -> ()
 
 // -----
 
-// lin1: not a power of two
+// tile_lin1: not a power of two
 // expected-error @+1 {{expects 'threads', 'lanes' and 'vector' to be powers of two, but got 32, 4 and 3}}
 "test.op"() {test.a = #tile.lin<threads = 32, lanes = 4, vector = 3>} : () -> ()
 
 // -----
 
-// lin2
+// tile_lin2
 // expected-error @+1 {{expects 'threads' to be a multiple of 'lanes', but got 32 and 64}}
 "test.op"() {test.a = #tile.lin<threads = 32, lanes = 64, vector = 1>} : () -> ()
 

@@ -1,6 +1,6 @@
 // RUN: effc-opt %s --split-input-file --verify-diagnostics
 
-func.func @scan1(%a: !tile.tile<16xf32, row>) {
+func.func @tile_scan1(%a: !tile.tile<16xf32, row>) {
   // expected-error @+1 {{expects a column and gives one of its shape, but got '!tile.tile<16xf32, row>'}}
   %p = tile.scan %a : !tile.tile<16xf32, row>
   return
