@@ -1,5 +1,6 @@
 #include "passes/kernel_facts/RoundedOperands.h"
 
+#include "dialects/storage/DenseKind.h"
 #include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/HostSizes.h"
@@ -10,6 +11,12 @@ using namespace effc;
 
 bool effc::areOperandsNarrow(tile::Device device, mlir::Type roundedTo) {
   return device == tile::Device::Nvptx && roundedTo && !roundedTo.isTF32();
+}
+
+int64_t effc::operandBytes(tile::Device device, mlir::Type roundedTo) {
+  return storage::bytesOf(areOperandsNarrow(device, roundedTo)
+                              ? storage::getDenseKind(roundedTo)
+                              : storage::DenseKind::F32);
 }
 
 bool effc::roundsRows(mlir::Operation *product, seq::EntryAttr entry,

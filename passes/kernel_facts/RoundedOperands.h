@@ -11,6 +11,10 @@ namespace effc {
 /// memory: what is rounded to tf32 takes the place of an f32.
 bool areOperandsNarrow(tile::Device device, mlir::Type roundedTo);
 
+/// Bytes of what products multiply, where a kernel keeps it: of what it is rounded to
+/// where that is narrow, else of f32.
+int64_t operandBytes(tile::Device device, mlir::Type roundedTo);
+
 /// The terms that a tensor core takes at once. A product of fewer is no faster
 /// rounded: what repeats a number stays exact.
 inline constexpr int64_t kLeastRoundedTerms = tile::kPieceDepth;

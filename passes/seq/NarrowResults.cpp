@@ -18,6 +18,7 @@
 #include "dialects/seq/OpKinds.h"
 #include "dialects/seq/RoundingTolerance.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/DenseKind.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel_facts/KernelWeights.h"
@@ -31,13 +32,11 @@ namespace effc {
 
 namespace {
 
-constexpr int64_t kNarrowBytes = 2, kWideBytes = 4;
-
 /// How a result is read by all that read it.
 struct Reading {
   bool onlyRounded = true; ///< as rows that a product rounds
   bool isExact = false;    ///< as rows that a product does not round
-  /// An element at which something begins to read and which in 16 bits is not
+  /// An element at which something begins to read and which, rounded, is not
   /// aligned.
   std::optional<int64_t> unaligned;
 };
@@ -47,10 +46,11 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
 
   void runOnOperation() override {
     target = tile::getTarget(getOperation());
-    if (!target || !target.getRoundedTo() ||
-        target.getRoundedTo().getIntOrFloatBitWidth() != 8 * kNarrowBytes)
+    stored = target ? target.getRoundedTo() : Type();
+    std::optional<storage::DenseKind> kind = storage::denseKindOf(stored);
+    if (!kind)
       return;
-    stored = target.getRoundedTo();
+    narrowBytes = storage::bytesOf(*kind);
     nameOfStored.clear();
     tolerance = {};
     llvm::raw_string_ostream(nameOfStored) << stored;
@@ -137,8 +137,9 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
     reading.onlyRounded &= isRounded;
     reading.isExact |= isRow && !isRounded;
     // What is not aligned as f32 is read element by element anyway.
-    bool isAligned = first * kNarrowBytes % plan::kRowAlignment == 0,
-         wasAligned = first * kWideBytes % plan::kRowAlignment == 0;
+    int64_t wideBytes = storage::bytesOf(storage::DenseKind::F32);
+    bool isAligned = first * narrowBytes % plan::kRowAlignment == 0,
+         wasAligned = first * wideBytes % plan::kRowAlignment == 0;
     if (!isAligned && (isRounded || wasAligned))
       reading.unaligned = first;
   }
@@ -153,6 +154,7 @@ struct NarrowResultsPass : impl::NarrowResultsPassBase<NarrowResultsPass> {
   tile::TargetAttr target;
   seq::RoundingTolerance tolerance; // only attributes change
   Type stored;                      // what products round to
+  int64_t narrowBytes = 0;          // of one of these
   std::string nameOfStored;
 };
 } // namespace

@@ -13,6 +13,7 @@
 #include "dialects/plan/MemoryLayout.h"
 #include "dialects/seq/RoundingTolerance.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/DenseKind.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/kernel_facts/LaunchCost.h"
@@ -48,7 +49,7 @@ struct SplitProductsPass : impl::SplitProductsPassBase<SplitProductsPass> {
   /// tolerate rounding and are read from places that are aligned in bf16 as well; 0:
   /// the product stays whole.
   static int64_t firstWide(LinearOp product) {
-    constexpr int64_t kNarrowBytes = 2;
+    int64_t narrowBytes = storage::bytesOf(storage::DenseKind::BF16);
     auto type = cast<RankedTensorType>(product.getY().getType());
     auto weight = cast<RankedTensorType>(product.getWeight().getType());
     if (type.getRank() != 2 || product.getBias() ||
@@ -66,7 +67,7 @@ struct SplitProductsPass : impl::SplitProductsPassBase<SplitProductsPass> {
         first = std::min(first, offset);
         continue;
       }
-      if (offset * kNarrowBytes % plan::kRowAlignment != 0)
+      if (offset * narrowBytes % plan::kRowAlignment != 0)
         return 0;
       tolerated = std::max<int64_t>(tolerated, offset + slice.getSize());
     }

@@ -57,8 +57,7 @@ Contraction Contraction::ofFewRows(const KernelContext &context, int64_t extent,
   if (!context.isGpu() || usual.step % tile::kPieceDepth != 0)
     return usual;
   BlockRoom room = BlockRoom::of(context.target);
-  int64_t operand =
-      areOperandsNarrow(context.device(), context.roundedTo()) ? 2 : 4;
+  int64_t operand = operandBytes(context.device(), context.roundedTo());
   return inStages(context, extent, room.warpCopyBytes() / operand,
                   stored.bytes(tile::kPieceRows, room.tileRows() / 2));
 }

@@ -76,7 +76,7 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
     return blocks;
   }
   BlockRoom room = BlockRoom::of(call.target);
-  int64_t bytes = areOperandsNarrow(call.device(), call.roundedTo()) ? 2 : 4,
+  int64_t bytes = operandBytes(call.device(), call.roundedTo()),
           rows = call.entry.getRows();
   // Any head may have a key for each lane of a warp. Of more than these, keys and values
   // pass through the registers of a small block's threads on their way to shared memory.
