@@ -151,5 +151,5 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
       target.byteProducts, target.multipliesBf16, wishes.optimised || isGpu,
       target.vectorLanes, target.registers, target.stepRate, rate,
       rounded && isGpu ? target.dotRate : 0, target.stateBytes, target.cores,
-      target.bandwidth, levels);
+      target.bandwidth, target.rereads, levels);
 }

@@ -178,12 +178,12 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     `vector` is the number of f32 lanes of a vector register, `registers` how many
     there are, `step_rate` and `dot_rate` the FLOPs per cycle that a fused time loop
     and a tile dot sustain, `exact_dot_rate` the same of a dot whose operands stay as
-    they are beside rounded ones (without it, `dot_rate`), `state_bytes` the bytes of
-    state that stay close to a core. `cores` is how many of them a chip has, 0 where
-    that is not known. `bandwidth` is the bytes that a GPU's memory moves in a cycle of
-    its cores. `block` limits the blocks of a GPU, `core` says what one of its cores has
-    for them. `library` says that products may be left to a library of the
-    device's.
+    they are beside rounded ones (without it, `dot_rate`). Of the host `state_bytes` are
+    the bytes of state that stay close to a core. Of a GPU `cores` is how many there are,
+    `bandwidth` the bytes that memory moves in a cycle of them, and `rereads` the terms of
+    products in such a cycle for which items read a row and its norm again from the second
+    cache. `block` limits the blocks of a GPU, `core` says what one of its cores has for
+    them. `library` says that products may be left to a library of the device's.
 
     `digits` are those of the host's products with weights in panels, to which their
     rows are rounded (`!storage.digits`); 0: weights have no panels.
@@ -210,10 +210,12 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     * (TARGET6) `triple` is the host's.
     * (TARGET7) `optimised = false` is the host's.
     * (TARGET8) `exact_dot_rate`, where present, is that of a target with `rounded_to`.
-    * (TARGET9) a GPU has `block`, `core`, `cores` and `bandwidth`, and the host has no
-      `bandwidth`.
+    * (TARGET9) a GPU has `block`, `core`, `cores`, `bandwidth` and `rereads`, and the
+      host has no `bandwidth`.
     * (TARGET10) `byte_products` and `bf16_products` are the host's, `ptx` and
       `own_chips` a GPU's.
+    * (TARGET11) The host has `state_bytes`, and a GPU has none: what its blocks hold is
+      a matter of `block`.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -241,9 +243,10 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     DefaultValuedParameter<"bool", "true">:$optimised,
     "int64_t":$vector, "int64_t":$registers, "int64_t":$step_rate,
     "int64_t":$dot_rate, DefaultValuedParameter<"int64_t", "0">:$exact_dot_rate,
-    "int64_t":$state_bytes,
+    DefaultValuedParameter<"int64_t", "0">:$state_bytes,
     DefaultValuedParameter<"int64_t", "0">:$cores,
     DefaultValuedParameter<"int64_t", "0">:$bandwidth,
+    DefaultValuedParameter<"int64_t", "0">:$rereads,
     OptionalArrayRefParameter<"::effc::tile::IsaAttr">:$further);
   let assemblyFormat = [{ `<` $device `,` (`bit_stable` `=` $bit_stable^ `,`)?
     (`simulated` `=` $simulated^ `,`)? (`units` `=` `[` $units^ `]` `,`)?
@@ -255,8 +258,8 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`byte_products` `=` $byte_products^ `,`)? (`bf16_products` `=` $bf16_products^ `,`)?
     (`further` `=` `[` $further^ `]` `,`)? (`optimised` `=` $optimised^ `,`)?
     `vector` `=` $vector `,` `registers` `=` $registers `,` `step_rate` `=` $step_rate `,` `dot_rate` `=` $dot_rate
-    `,` (`exact_dot_rate` `=` $exact_dot_rate^ `,`)? `state_bytes` `=` $state_bytes (`,` `cores` `=` $cores^)?
-    (`,` `bandwidth` `=` $bandwidth^)? `>` }];
+    `,` (`exact_dot_rate` `=` $exact_dot_rate^ `,`)? (`state_bytes` `=` $state_bytes^) :
+    (`cores` `=` $cores `,` `bandwidth` `=` $bandwidth `,` `rereads` `=` $rereads)? `>` }];
   let extraClassDeclaration = [{
     /// The host with one level alone: `further[index - 1]`, or its own where `index`
     /// is 0.

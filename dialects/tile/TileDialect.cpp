@@ -87,7 +87,8 @@ LogicalResult TargetAttr::verify(
     StringAttr code, StringAttr, StringAttr, StringAttr ptx, bool ownChips,
     StringAttr triple, ByteProducts byteProducts, bool bf16Products,
     bool optimised, int64_t, int64_t, int64_t, int64_t, int64_t exactDotRate,
-    int64_t, int64_t cores, int64_t bandwidth, ArrayRef<IsaAttr> further) {
+    int64_t stateBytes, int64_t cores, int64_t bandwidth, int64_t rereads,
+    ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
@@ -118,18 +119,27 @@ LogicalResult TargetAttr::verify(
     return emitError() << "expects 'exact_dot_rate' of a target that rounds "
                           "alone, but got "
                        << exactDotRate;
+  if (device != Device::Host && stateBytes != 0) // target11
+    return emitError() << "expects 'state_bytes' of the host alone, but got a "
+                          "GPU's target with "
+                       << stateBytes;
   if (device != Device::Host && // target9
-      !(block && core && cores > 0 && bandwidth > 0))
-    return emitError() << "expects 'block', 'core', 'cores' and 'bandwidth' of "
-                          "a GPU, but got a target without "
-                       << (!block      ? "'block'"
-                           : !core     ? "'core'"
-                           : cores < 1 ? "'cores'"
-                                       : "'bandwidth'");
+      !(block && core && cores > 0 && bandwidth > 0 && rereads > 0))
+    return emitError() << "expects 'block', 'core', 'cores', 'bandwidth' and "
+                          "'rereads' of a GPU, but got a target without "
+                       << (!block          ? "'block'"
+                           : !core         ? "'core'"
+                           : cores < 1     ? "'cores'"
+                           : bandwidth < 1 ? "'bandwidth'"
+                                           : "'rereads'");
   if (device == Device::Host && bandwidth) // target9
     return emitError() << "expects 'bandwidth' of a GPU alone, but got the "
                           "host's target with "
                        << bandwidth;
+  if (device == Device::Host && stateBytes < 1) // target11
+    return emitError() << "expects 'state_bytes' of at least 1 of the host, "
+                          "but got "
+                       << stateBytes;
   if (device == Device::Host
           ? ptx || ownChips
           : byteProducts != ByteProducts::Pairs || bf16Products) // target10
@@ -180,7 +190,7 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
              getLibrary(), getDigits(), code, cpu, features, getPtx(),
              getOwnChips(), triple, byteProducts, bf16Products, getOptimised(),
              vector, registers, getStepRate(), getDotRate(), getExactDotRate(),
-             getStateBytes(), getCores(), getBandwidth(), {});
+             getStateBytes(), getCores(), getBandwidth(), getRereads(), {});
 }
 
 TargetAttr effc::tile::getTarget(Operation *op) {

@@ -59,6 +59,8 @@ struct BlockRoom {
   /// operands have 16 bits, else three eighths, since operands then take more
   /// registers themselves.
   int64_t heldBesideProduct(bool isNarrow) const;
+  /// Elements of the largest block that all threads have together.
+  int64_t blockElements() const { return threads * kThreadElements; }
   /// Elements of a row that all threads have together.
   int64_t rowElements() const { return threads * kThreadRowElements; }
 

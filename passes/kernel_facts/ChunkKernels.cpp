@@ -29,11 +29,17 @@ static bool isPlain(seq::LinearAttr linear) {
 
 int64_t effc::mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
                               int64_t keys, int64_t chunk) {
-  bool isSmall = keys <= 64 && chunk <= 16;
-  int64_t most = isSmall && !decaysPerHead(linear) ? 128 : 64;
-  if (isPlain(linear) || !isGpu(target)) // the host has no chunks of others
+  if (!isGpu(target))
+    return std::numeric_limits<int64_t>::max();
+  BlockRoom room = BlockRoom::of(target);
+  int64_t most = room.tileRows();
+  if (!decaysPerHead(linear) && chunk <= *std::begin(kChunkTokens)) {
+    uint64_t inRegisters = room.blockElements() / keys;
+    most = std::clamp<int64_t>(llvm::bit_floor(inRegisters), most, 2 * most);
+  }
+  if (isPlain(linear))
     return most;
-  uint64_t held = BlockRoom::of(target).stateElements() / keys;
+  uint64_t held = room.stateElements() / keys;
   return std::min<int64_t>(most, std::max<int64_t>(llvm::bit_floor(held), 8));
 }
 
@@ -52,9 +58,8 @@ int64_t effc::mostChosenTokens(seq::LinearAttr linear, tile::TargetAttr target,
                     kMost = *std::rbegin(kChunkTokens);
   if (!isPlain(linear))
     return kFewest;
-  int64_t elements = isGpu(target)
-                         ? BlockRoom::of(target).threads * kThreadElements
-                         : closeElements(target);
+  int64_t elements = isGpu(target) ? BlockRoom::of(target).blockElements()
+                                   : closeElements(target);
   return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(elements / keys),
                              kFewest, kMost);
 }
@@ -82,10 +87,10 @@ std::string effc::chunkObstacle(seq::LinearAttr linear, tile::TargetAttr target,
     return field("normaliser", stringifyNormaliser(linear.getNormaliser()));
   if (linear.getStabiliser() != seq::Stabiliser::None)
     return field("stabiliser", stringifyStabiliser(linear.getStabiliser()));
-  // What 16 tokens of more channels take of shared memory and of registers is
-  // all that a block has.
-  constexpr int64_t kMostKeys = 256;
-  if (!isPlain(linear) && keys > kMostKeys)
+  // Keys and probes of the shortest chunk are two blocks, and all that threads hold.
+  // The host has no chunks of others than plain ones.
+  if (!isPlain(linear) && 2 * *std::begin(kChunkTokens) * keys >
+                              BlockRoom::of(target).blockElements())
     return field("key channels", std::to_string(keys));
   // Beside their elements of a state threads have registers for keys, probes, decays
   // and their sums as long as each of these takes 8.

@@ -11,13 +11,15 @@ namespace effc {
 /// Whether each head's state decays as a whole, or not at all.
 bool decaysPerHead(seq::LinearAttr linear);
 
-/// The most value channels of a head that an item of a chunkwise kernel has on
-/// a GPU. A state of all of them would not fit beside its operands, and heads
-/// alone are too few blocks; on the host an item that has the whole head
-/// computes decays and scores once. These cost most with decays per key
-/// channel, so that states of few keys and the values of short chunks stay
-/// together. Where products among tokens need room as well, with such decays or
-/// corrections, a state has as many as half of the shared memory holds.
+/// The most value channels of a head that an item of a chunkwise kernel has.
+///
+/// On the host an item that has the whole head computes decays and scores once. On a
+/// GPU a state of all channels would not fit beside its operands, and heads alone are
+/// too few blocks: an item has as many channels as a product's tile has rows. Decays and
+/// scores cost most with decays per key channel, so that there the values of the shortest
+/// chunks stay together, up to twice as many, as long as threads hold their state. Where
+/// products among tokens need room as well, with such decays or corrections, a state has
+/// as many as half of the shared memory holds.
 int64_t mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
                         int64_t keys, int64_t chunk);
 

@@ -2,8 +2,7 @@
 // passed over once more, rather than that a call has a launch more.
 //
 // Each is the launch's cycles times what a chip does in a cycle: what its memory moves
-// (`bandwidth`), and what its cores read again from the second cache. That cache's rate
-// was predicted for an H100 (tools/sass_model) and is taken to grow with the cores.
+// (`bandwidth`), and what its items read again from the second cache (`rereads`).
 #ifndef EFFC_PASSES_KERNELFACTS_LAUNCHCOST_H
 #define EFFC_PASSES_KERNELFACTS_LAUNCHCOST_H
 
@@ -24,7 +23,8 @@ int64_t mostNormedTerms(tile::TargetAttr gpu, bool isGated);
 int64_t fewestSplitRows(tile::TargetAttr gpu);
 
 /// Whether so many weights, which lie in blocks of `bytes` together, are better unpacked
-/// to 16 bits by a launch of their own than by each item of a product of `rows` rows.
+/// to what the target rounds to, which is narrow, by a launch of their own than by each
+/// item of a product of `rows` rows.
 /// What is written and read again takes time for memory, and what each tile of rows
 /// unpacks for itself takes the cores' time. Predicted for an H100: 58.7 million weights
 /// of q4_0 take 5.1 ms with 4,096 rows, 0.33 with 256, and from 0.19 to 0.23 with 4, 16,

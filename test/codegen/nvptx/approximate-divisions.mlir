@@ -10,7 +10,7 @@
 module attributes {tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_80", features = "+ptx80", vector = 32, registers = 255,
-    step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // CHECK-LABEL: .entry alone(
 // CHECK-NOT: div.rn
 // CHECK: rcp.approx.ftz.f32

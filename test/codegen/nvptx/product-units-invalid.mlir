@@ -6,7 +6,7 @@
 !columns = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, offset = 0, stride = 72>>
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 tile.kernel @product(%item, %w: !tile.view<16x64xbf16, [64, 1]>)
     items(#tile.items<one, tile = 1, times = 1>) writes()
     schedule(#tile.schedule<decided = barriers, threads = 128, shared_bytes = 2304>) {
@@ -29,7 +29,7 @@ tile.kernel @product(%item, %w: !tile.view<16x64xbf16, [64, 1]>)
 !columns = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
 module attributes {tile.target = #tile.target<nvptx, overlaps = true, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 tile.kernel @product(%item, %w: !tile.view<16x64xbf16, [64, 1]>)
     items(#tile.items<one, tile = 1, times = 1>) writes()
     schedule(#tile.schedule<decided = barriers, threads = 128, shared_bytes = 2304>) {
@@ -70,7 +70,7 @@ tile.kernel @product(%item, %w: !tile.view<16x64xbf16, [64, 1]>)
 !columns = !tile.tile<16x64xbf16, operand, #tile.shared<threads = 128, swizzled = true, offset = 0, stride = 64>>
 module attributes {tile.target = #tile.target<nvptx, bit_stable = true, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 tile.kernel @product(%item, %w: !tile.view<16x64xbf16, [64, 1]>)
     items(#tile.items<one, tile = 1, times = 1>) writes()
     schedule(#tile.schedule<decided = barriers, threads = 128, shared_bytes = 2304>) {

@@ -7,7 +7,7 @@
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255,
-    step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // Rounded to f16, as to bf16: f16 in shared memory, one product for 16 in depth.
 // CHECK-LABEL: .entry f16(
 // CHECK: cvt.rn.f16x2.f32

@@ -5,7 +5,7 @@
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255,
-    step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // What rounding took from a product is found by one fused operation and lost by
 // another: PTX says where to round, or ptxas fuses as it likes.
 // CHECK-LABEL: .entry sums(

@@ -11,7 +11,7 @@
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_80", features = "+ptx80", ptx = "compute_80", vector = 32,
-    registers = 255, step_rate = 64, dot_rate = 256, state_bytes = 65536, cores = 108, bandwidth = 1446>} {
+    registers = 255, step_rate = 64, dot_rate = 256, cores = 108, bandwidth = 1446, rereads = 1309>} {
 tile.kernel @double(%item, %x: !tile.view<?x64xf32, [64, 1]>, %y: !tile.view<?x64xf32, [64, 1]>)
     items(#tile.items<rows, tile = 1, times = 1>) writes(1) {
   %c0 = arith.constant 0 : index

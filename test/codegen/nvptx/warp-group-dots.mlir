@@ -6,7 +6,7 @@
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255,
-    step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // 64 rows of f32 by 64 columns of bf16, in steps of 64. One thread starts an mbarrier
 // for each of three slots and has the columns copied, 8192 bytes a turn; then four
 // times three products of m64n64k16, each behind a fence of the registers that it

@@ -2,7 +2,7 @@
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A sum of 64 elements by one warp: what the thread is and the lanes' exchange are
 // calls of the simulator, and each access of memory has one before it.
 // CHECK-DAG: llvm.mlir.global internal constant @effc_site_{{[0-9]+}}({{.*}}tile.load

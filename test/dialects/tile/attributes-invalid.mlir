@@ -172,7 +172,7 @@
 
 // target1
 // expected-error @+1 {{expects 'rounded_to' to be bf16, f16 or tf32, but got 'f64'}}
-"test.op"() {test.a = #tile.target<nvptx, rounded_to = f64, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, rounded_to = f64, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
@@ -196,13 +196,13 @@
 
 // target4
 // expected-error @+1 {{expects product units in 'units', but got #tile.lin<threads = 64, lanes = 4, vector = 2>}}
-"test.op"() {test.a = #tile.target<nvptx, units = [#tile.mma_sync, #tile.lin<threads = 64, lanes = 4, vector = 2>], vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, units = [#tile.mma_sync, #tile.lin<threads = 64, lanes = 4, vector = 2>], vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
 // target3: levels are the host's
 // expected-error @+1 {{expects 'further' of the host alone, but got a GPU's target with it}}
-"test.op"() {test.a = #tile.target<nvptx, further = [<code = "a", cpu = "a", vector = 16, registers = 32>], vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, further = [<code = "a", cpu = "a", vector = 16, registers = 32>], vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
@@ -214,7 +214,7 @@
 
 // target5: digits are the host's
 // expected-error @+1 {{expects up to 3 'digits' of the host alone, but got 2}}
-"test.op"() {test.a = #tile.target<nvptx, digits = 2, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, digits = 2, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
@@ -226,19 +226,19 @@
 
 // target6: a GPU's code is no architecture's of the host
 // expected-error @+1 {{expects 'triple' of the host alone, but got a GPU's target with "aarch64-unknown-linux-gnu"}}
-"test.op"() {test.a = #tile.target<nvptx, triple = "aarch64-unknown-linux-gnu", vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, triple = "aarch64-unknown-linux-gnu", vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
 // target7: a GPU's code is always optimised
 // expected-error @+1 {{expects 'optimised = false' of the host alone, but got a GPU's target with it}}
-"test.op"() {test.a = #tile.target<nvptx, optimised = false, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, optimised = false, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
 // target8: a rate of products that stay exact where all do
 // expected-error @+1 {{expects 'exact_dot_rate' of a target that rounds alone, but got 300}}
-"test.op"() {test.a = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, exact_dot_rate = 300, state_bytes = 4096>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, exact_dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
@@ -279,14 +279,14 @@
 // -----
 
 // target9: what a block may have
-// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'block'}}
-"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108, bandwidth = 1446>} : () -> ()
+// expected-error @+1 {{expects 'block', 'core', 'cores', 'bandwidth' and 'rereads' of a GPU, but got a target without 'block'}}
+"test.op"() {test.a = #tile.target<nvptx, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
 // target9: what a core has
-// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'core'}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108, bandwidth = 1446>} : () -> ()
+// expected-error @+1 {{expects 'block', 'core', 'cores', 'bandwidth' and 'rereads' of a GPU, but got a target without 'core'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
@@ -304,22 +304,40 @@
 
 // target10: what a level of the host multiplies
 // expected-error @+1 {{expects 'byte_products' and 'bf16_products' of the host alone, and 'ptx' and 'own_chips' of a GPU alone, but got a target of the other with one of them}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108, bandwidth = 1446>} : () -> ()
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, bf16_products = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
 // target9: how many cores
-// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'cores'}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+// expected-error @+1 {{expects 'block', 'core', 'cores', 'bandwidth' and 'rereads' of a GPU, but got a target without 'cores'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 0, bandwidth = 1446, rereads = 1309>} : () -> ()
 
 // -----
 
 // target9: what a GPU's memory moves
-// expected-error @+1 {{expects 'block', 'core', 'cores' and 'bandwidth' of a GPU, but got a target without 'bandwidth'}}
-"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096, cores = 108>} : () -> ()
+// expected-error @+1 {{expects 'block', 'core', 'cores', 'bandwidth' and 'rereads' of a GPU, but got a target without 'bandwidth'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 0, rereads = 1309>} : () -> ()
+
+// -----
+
+// target9: what its second cache gives
+// expected-error @+1 {{expects 'block', 'core', 'cores', 'bandwidth' and 'rereads' of a GPU, but got a target without 'rereads'}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 0>} : () -> ()
 
 // -----
 
 // target9: the host's memory is not described
 // expected-error @+1 {{expects 'bandwidth' of a GPU alone, but got the host's target with 140}}
-"test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096, cores = 2, bandwidth = 140>} : () -> ()
+"test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, cores = 2, bandwidth = 140, rereads = 24>} : () -> ()
+
+// -----
+
+// target11: what its blocks hold is said by 'block'
+// expected-error @+1 {{expects 'state_bytes' of the host alone, but got a GPU's target with 4096}}
+"test.op"() {test.a = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 4096>} : () -> ()
+
+// -----
+
+// target11
+// expected-error @+1 {{expects 'state_bytes' of at least 1 of the host, but got -1}}
+"test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = -1>} : () -> ()

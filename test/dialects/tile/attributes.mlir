@@ -10,15 +10,15 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()
-// CHECK: test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, exact_dot_rate = 300, state_bytes = 131072, cores = 132, bandwidth = 1678>
+// CHECK: test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 60, dot_rate = 900, exact_dot_rate = 300, cores = 132, bandwidth = 1678, rereads = 1600>
 "test.op"() {test.target = #tile.target<nvptx, units = [#tile.wgmma, #tile.mma_sync], rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
-    dot_rate = 900, exact_dot_rate = 300, state_bytes = 131072, cores = 132, bandwidth = 1678>} : () -> ()
-// CHECK: test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>
+    dot_rate = 900, exact_dot_rate = 300, cores = 132, bandwidth = 1678, rereads = 1600>} : () -> ()
+// CHECK: test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>
 "test.op"() {test.target = #tile.target<nvptx, bit_stable = true, simulated = true, overlaps = true, block = <threads = 256, shared_bytes = 232448>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} : () -> ()
+    library = true, code = "sim_90a", cpu = "sm_90a", features = "+ptx80", vector = 32, registers = 255, step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 // CHECK: test.target = #tile.target<host, code = "x86-64-v3", cpu = "x86-64-v3", further = [<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>, <code = "other", cpu = "x86-64-v4", features = "+avx512vnni", vector = 8, registers = 32>], vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, code = "x86-64-v3", cpu = "x86-64-v3", further = [<code = "x86-64-v4", cpu = "x86-64-v4", vector = 16, registers = 32>,
     <code = "other", cpu = "x86-64-v4", features = "+avx512vnni", vector = 8, registers = 32>], vector = 8, registers = 16, step_rate = 24,
@@ -34,7 +34,7 @@ tile.kernel @loads_the_dialect(%item) items(#tile.items<rows, tile = 1, times = 
 // CHECK: test.target = #tile.target<nvptx, block = {{.*}}, code = "sm_90a", cpu = "sm_90a", ptx = "compute_90a", own_chips = true, vector = 32,
 "test.op"() {test.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 232448>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    code = "sm_90a", cpu = "sm_90a", ptx = "compute_90a", own_chips = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} : () -> ()
+    code = "sm_90a", cpu = "sm_90a", ptx = "compute_90a", own_chips = true, vector = 32, registers = 255, step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} : () -> ()
 // CHECK: test.target = #tile.target<host, optimised = false, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 49152>
 "test.op"() {test.target = #tile.target<host, optimised = false, vector = 8, registers = 16, step_rate = 24,
     dot_rate = 28, state_bytes = 49152>} : () -> ()

@@ -13,7 +13,7 @@
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
-                                              dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+                                              dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // CHECK-LABEL: func.func @prefill_64
 func.func @prefill_64(%q: tensor<?x2x128xf32>, %v: tensor<?x2x64xf32>, %b: tensor<?x2xf32>, %s: tensor<2x128x64xf32>,
                       %k: tensor<?x2x256xf32>, %m: tensor<2x256x64xf32>)

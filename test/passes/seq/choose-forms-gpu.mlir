@@ -19,7 +19,7 @@
 module attributes {tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
-                                              dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+                                              dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A scan takes two time loops, whose pieces wait beside one another: six of 8 tokens,
 // 2 * 171 + 600 / 6.
 // All 48 tokens as one block have six halvings, 61440 FLOPs and 205 cycles, or a system of

@@ -12,7 +12,7 @@
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // Columns, 2 heads of 3 channels behind 2 others, and rows, one head of 5 behind
 // them. The table's row is read once for all that read it; what was one of its
 // slices, and of the product's, is each op's own. The tensor that joins them is

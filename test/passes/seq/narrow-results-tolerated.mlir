@@ -5,7 +5,7 @@
 module attributes {
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, cores = 108, bandwidth = 1446, rereads = 1309>} {
 
 // Values, keys and queries of a recurrence tolerate rounding, as do gates of its result.
 // Of time steps decays are made, and the residual is a sum.

@@ -1,7 +1,7 @@
 // RUN: effc-opt %s --seq-plan-state | FileCheck %s
 // RUN: effc-opt %s --seq-plan-state=matrix-type=bf16 2>&1 | FileCheck %s --check-prefix=BF16
 // RUN: effc-opt %s --seq-plan-state=matrix-type=f16 2>&1 | FileCheck %s --check-prefix=F16
-// RUN: sed -e '1i module attributes {tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 24, dot_rate = 28, state_bytes = 49152, cores = 108, bandwidth = 1446>} {' \
+// RUN: sed -e '1i module attributes {tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, vector = 32, registers = 255, step_rate = 24, dot_rate = 28, cores = 108, bandwidth = 1446, rereads = 1309>} {' \
 // RUN:   -e '$a }' %s | effc-opt --seq-plan-state=matrix-type=bf16 2>&1 | FileCheck %s --check-prefix=GPU
 
 // Keys are 8 * 2 * 4 f32, 256 bytes, values 8 * 2 * 3, 192. As bf16 they take 128

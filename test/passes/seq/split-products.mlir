@@ -9,7 +9,7 @@
 module attributes {
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, cores = 108, bandwidth = 1446, rereads = 1309>} {
 seq.weight @w source("w") : tensor<98x48xbf16>
 seq.weight @few source("few") : tensor<4x48xbf16>
 seq.weight @out source("out") : tensor<9x2xbf16>

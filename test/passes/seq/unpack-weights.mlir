@@ -18,7 +18,7 @@
 module attributes {
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, cores = 108, bandwidth = 1446, rereads = 1309>} {
 seq.weight @table source("table") : tensor<19x1024xf32>
 seq.weight @up source("up") : tensor<1504x1024x!q8_0>
 seq.weight @both source("both") : tensor<2112x1024x!q8_0>

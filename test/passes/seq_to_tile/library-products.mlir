@@ -13,7 +13,7 @@ module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 0, states =
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         library = true, vector = 32, registers = 255,
-        step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+        step_rate = 60, dot_rate = 900, cores = 108, bandwidth = 1446, rereads = 1309>} {
 seq.weight @table source("table") : tensor<11x40xf32>
 seq.weight @w source("w") : tensor<24x40xbf16>
 seq.weight @v source("v") : tensor<24x40xf32>

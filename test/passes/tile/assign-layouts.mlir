@@ -77,7 +77,7 @@ tile.kernel @too_early(%item) items(#tile.items<one, tile = 1, times = 1>) write
 // A target of warp groups alone has no unit for a product of one warp.
 module attributes {tile.target = #tile.target<nvptx, units = [#tile.wgmma], block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 tile.kernel @no_unit(%item, %x: !tile.view<16x48xf32, [48, 1]>, %w: !tile.view<24x48xbf16, [48, 1]>)
     items(#tile.items<one, tile = 1, times = 1>) writes()
     schedule(#tile.schedule<decided = threads, threads = 32>) {

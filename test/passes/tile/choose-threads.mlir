@@ -3,7 +3,7 @@
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // 16 x 24 elements are 12 for each thread of one warp. Nothing but the schedule changes:
 // no tile has a layout yet.
 // CHECK-LABEL: tile.kernel @one_warp
@@ -149,7 +149,7 @@ tile.kernel @handed_on(%item, %q: !tile.view<?x80xf32, [80, 1]>, %k: !tile.view<
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 64, shared_bytes = 4096>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32,
-    registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    registers = 255, step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // CHECK-LABEL: tile.kernel @small_block
 // CHECK-SAME: schedule(#tile.schedule<decided = threads, threads = 64>)
 tile.kernel @small_block(%item, %x: !tile.view<?x520xf32, [520, 1]>, %y: !tile.view<?x520xf32, [520, 1]>)

@@ -3,7 +3,7 @@
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // 32 rows of 24 f32 are 3072 bytes; 8 rows, rounded up to 16, are 1536 behind them.
 // The second product reads the 32 rows again, but no longer the 8: what it reads besides,
 // 24 rows rounded up to 32 of 40 f32, 5120 bytes, takes their place. Two warps meet to
@@ -49,7 +49,7 @@ tile.kernel @reused(%item, %x: !tile.view<?x16xf32, [16, 1]>, %w: !tile.view<24x
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A ring of boxes is in use from the kernel's begin on. So its 3 x 16 x 128 bytes, at a
 // multiple of 1024, may not lie on the 64 of a row that is read before it. Its mbarriers
 // stay to the end, and fit between the two.
@@ -96,7 +96,7 @@ tile.kernel @ring_of_boxes(%item, %x: !tile.view<?x16xf32, [16, 1]>, %w: !tile.v
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 64, shared_bytes = 6143>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32,
-    registers = 255, step_rate = 60, dot_rate = 600, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    registers = 255, step_rate = 60, dot_rate = 600, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // expected-error @+1 {{kernel 'large' needs 6144 bytes of shared memory, but a block of the target has 6143}}
 tile.kernel @large(%item, %x: !tile.view<?x16xf32, [16, 1]>)
     items(#tile.items<rows, tile = 64, times = 1>) writes()
@@ -111,7 +111,7 @@ tile.kernel @large(%item, %x: !tile.view<?x16xf32, [16, 1]>)
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // expected-error @+1 {{'tile-place-shared' expects a kernel whose layouts are decided, but got 'too_early' with nothing decided; run 'tile-choose-threads' before}}
 tile.kernel @too_early(%item) items(#tile.items<one, tile = 1, times = 1>) writes() {
 }

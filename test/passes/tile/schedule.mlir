@@ -4,7 +4,7 @@
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // Blocks of 16 x 24: 384 elements leave 12 to each thread of one warp. Vectors of 4
 // are 6 runs of columns; with 2 lanes a thread has 3 runs of one row, with 4 lanes
 // 2 runs of 2 rows, with 8 lanes 1 run of 4 rows: 2 lanes leave 12 places, the
@@ -30,7 +30,7 @@ tile.kernel @read_out(%item, %s: !tile.view<?x16x24xf32, [384, 24, 1]>,
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A product: the accumulator lies as tensor cores leave it, the operands are loaded
 // to shared memory, 16 rows of 32 and 8 more f32, and a barrier stands before they
 // are read; the next turn of the loop waits before it overwrites them.
@@ -66,7 +66,7 @@ tile.kernel @product(%item, %x: !tile.view<?x64xf32, [64, 1]>, %w: !tile.view<24
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A mask that products alone read, of numbers that bf16 holds: it goes to shared
 // memory as such, 16 rows of 16 and 8 more bf16. What else reads stays f32.
 // CHECK-LABEL: tile.kernel @running_sums
@@ -109,7 +109,7 @@ tile.kernel @running_sums(%item, %x: !tile.view<16x24xf32, [24, 1]>, %y: !tile.v
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // Rounded products read bf16: what nothing else reads is loaded as such, and of a
 // tile that others read too there is a copy of each kind.
 // CHECK-LABEL: tile.kernel @rounded
@@ -152,7 +152,7 @@ tile.kernel @rounded(%item, %s: !tile.view<16x16xf32, [16, 1]>, %x: !tile.view<1
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A pipeline of three stages keeps two copies on their way; narrow operands stay
 // narrow.
 // CHECK-LABEL: tile.kernel @ahead
@@ -194,7 +194,7 @@ tile.kernel @ahead(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.view<?
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // In a loop around it a barrier stands behind the ring's own loop: the next turn
 // fills slots that other warps may still read.
 // CHECK-LABEL: tile.kernel @ahead_again
@@ -233,7 +233,7 @@ tile.kernel @ahead_again(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // A tile that is loaded once and handed on twice has no ring of its own: the loads
 // stay in their turn.
 // CHECK-LABEL: tile.kernel @twice
@@ -263,7 +263,7 @@ tile.kernel @twice(%item, %x: !tile.view<?x128xbf16, [128, 1]>, %y: !tile.view<?
 
 module attributes {tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+    vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 // 512 x 128 f32 do not fit.
 // expected-error @+1 {{kernel 'large' needs 278528 bytes of shared memory, but a block of the target has 166912}}
 tile.kernel @large(%item, %x: !tile.view<?x128xf32, [128, 1]>, %y: !tile.view<?x16xf32, [16, 1]>)

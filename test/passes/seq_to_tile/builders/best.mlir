@@ -13,7 +13,7 @@ module attributes {
     tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+                               dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 seq.weight @w source("w") : tensor<300x192xbf16>
 seq.weight @table source("table") : tensor<11x192xf32>
 

@@ -16,7 +16,7 @@ module attributes {
     tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 300, state_bytes = 131072, cores = 132, bandwidth = 1678>} {
+                               dot_rate = 300, cores = 132, bandwidth = 1678, rereads = 1600>} {
 seq.weight @table source("table") : tensor<11x1536xf32>
 seq.weight @w source("w") : tensor<1535x1536xbf16>
 seq.weight @bias source("bias") : tensor<1535xf32>

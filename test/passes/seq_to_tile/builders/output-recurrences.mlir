@@ -17,7 +17,7 @@ module attributes {
     tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 300, state_bytes = 131072, cores = 11, bandwidth = 140>} {
+                               dot_rate = 300, cores = 11, bandwidth = 140, rereads = 133>} {
 seq.weight @table source("table") : tensor<11x1024xf32>
 seq.weight @w source("w") : tensor<43x1024xf32>
 seq.weight @numbers source("numbers") : tensor<13x5xf32>

@@ -11,7 +11,7 @@ module attributes {
     tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 600, state_bytes = 131072, cores = 132, bandwidth = 1678>} {
+                               dot_rate = 600, cores = 132, bandwidth = 1678, rereads = 1600>} {
 seq.weight @table source("table") : tensor<41x338xf32>
 
 // The kernel before has 192 channels, from byte 576 on: taps, bias and tail of 4

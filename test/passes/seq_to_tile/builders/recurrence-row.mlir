@@ -8,7 +8,7 @@ module attributes {
       <name = "s", kind = matrix, growth = fixed, type = tensor<2x1x6xf32>, neutral = 0.0 : f32, offset = 0>]>,
     tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
-        vector = 32, registers = 255, step_rate = 60, dot_rate = 300, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+        vector = 32, registers = 255, step_rate = 60, dot_rate = 300, cores = 108, bandwidth = 1446, rereads = 1309>} {
 seq.weight @table source("table") : tensor<11x12xf32>
 seq.weight @numbers source("numbers") : tensor<13x5xf32>
 

@@ -9,7 +9,7 @@
 module attributes {tile.target = #tile.target<nvptx, bit_stable = false, block = <threads = 256, shared_bytes = 166912>,
     core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
     vector = 32, registers = 255, step_rate = 60,
-                                              dot_rate = 300, state_bytes = 131072, cores = 132, bandwidth = 1678>,
+                                              dot_rate = 300, cores = 132, bandwidth = 1678, rereads = 1600>,
   seq.state_layout = #seq.state_layout<slot_bytes = 128, states = [
     <name = "s", kind = matrix, growth = fixed, type = tensor<2x1x12xf32>, neutral = 0.0 : f32, offset = 0>]>} {
 seq.weight @table source("table") : tensor<11x48xf32>

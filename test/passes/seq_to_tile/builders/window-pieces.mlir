@@ -14,7 +14,7 @@ module attributes {seq.state_layout = #seq.state_layout<slot_bytes = 36864, stat
     tile.target = #tile.target<nvptx, bit_stable = true, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         vector = 32, registers = 255, step_rate = 60,
-                               dot_rate = 600, state_bytes = 131072, cores = 132, bandwidth = 1678>} {
+                               dot_rate = 600, cores = 132, bandwidth = 1678, rereads = 1600>} {
 seq.weight @table source("table") : tensor<11x104xf32>
 seq.weight @sinks source("sinks") : tensor<6xf32>
 

@@ -40,7 +40,7 @@ protected:
          "block = <threads = 32, shared_bytes = 0>, core = <registers = 1, "
          "memory = 0, barrier = 0, product = 0, launch = 0, schedulers = 4>, "
          "vector = 32, registers = 255, step_rate = 1, dot_rate = 1, "
-         "state_bytes = 0, cores = 1, bandwidth = 140>")
+         "cores = 1, bandwidth = 140, rereads = 12>")
             .str(),
         &context));
   }

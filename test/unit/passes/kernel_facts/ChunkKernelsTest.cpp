@@ -52,6 +52,43 @@ TEST_F(ChunkKernelsTest, StatesTakeHalfABlock) {
   EXPECT_EQ(mostChunkValues(keyed, madeUp(), 256, 16), 32);
 }
 
+// Keys and probes of 16 tokens are two blocks, for which 256 threads have 8,192 elements.
+TEST_F(ChunkKernelsTest, FewerThreadsTakeHeadsOfFewerKeys) {
+  Target chip = kSm90a;
+  chip.mostThreads = 128;
+  seq::LinearAttr plain = linear(DecayAxis::Head),
+                  keyed = linear(DecayAxis::Key);
+  for (llvm::StringRef name : kSizedGpus) {
+    EXPECT_EQ(chunkObstacle(keyed, target(name), 256, 64), "");
+    EXPECT_EQ(chunkObstacle(keyed, target(name), 264, 64),
+              "key channels = 264");
+    EXPECT_EQ(chunkObstacle(plain, target(name), 264, 64), "");
+  }
+  EXPECT_EQ(chunkObstacle(keyed, describe(chip), 128, 64), "");
+  EXPECT_EQ(chunkObstacle(keyed, describe(chip), 136, 64),
+            "key channels = 136");
+}
+
+// Half the schedulers have half the rows of a tile, and items half the values. Half the
+// threads hold a state of half the keys.
+TEST_F(ChunkKernelsTest, ValuesFollowARecordThatNoTableHas) {
+  Target fewer = kSm90a, smaller = kSm90a;
+  fewer.core.schedulers = 2;
+  smaller.mostThreads = 128;
+  seq::LinearAttr plain = linear(DecayAxis::Head),
+                  keyed = linear(DecayAxis::Key);
+  EXPECT_EQ(mostChunkValues(plain, describe(fewer), 64, 16), 32);
+  EXPECT_EQ(mostChunkValues(keyed, describe(fewer), 64, 16), 64);
+  EXPECT_EQ(mostChunkValues(keyed, describe(smaller), 64, 16), 64);
+  EXPECT_EQ(mostChunkValues(keyed, describe(smaller), 32, 16), 128);
+}
+
+TEST_F(ChunkKernelsTest, AnItemOfTheHostHasTheWholeHead) {
+  seq::LinearAttr plain = linear(DecayAxis::Head);
+  for (tile::TargetAttr host : {target("x86-64-v3"), tile::TargetAttr()})
+    EXPECT_GE(mostChunkValues(plain, host, 64, 16), 1 << 20);
+}
+
 TEST_F(ChunkKernelsTest, MatricesBetweenPiecesNeedRoom) {
   seq::LinearAttr corrects = linear(DecayAxis::Head, LowRankPair::DecayedState);
   for (llvm::StringRef name : kSizedGpus) {
