@@ -29,6 +29,22 @@ inline bool isDenseOp(mlir::Operation *op) {
   return op->hasTrait<OpTrait::Dense>();
 }
 
+/// Whether `op` is a product of whole rows, its first operand, with a matrix, the
+/// second.
+inline bool isProductOfRows(mlir::Operation *op) {
+  return op->hasTrait<OpTrait::WholeRows>();
+}
+
+/// Whether nothing follows `op` in a kernel.
+inline bool endsKernel(mlir::Operation *op) {
+  return op->hasTrait<OpTrait::EndsKernel>();
+}
+
+/// Whether no kernel encloses `op`.
+inline bool isBetweenKernels(mlir::Operation *op) {
+  return op->hasTrait<OpTrait::BetweenKernels>();
+}
+
 } // namespace effc::seq
 
 #endif // EFFC_DIALECTS_SEQ_OPKINDS_H

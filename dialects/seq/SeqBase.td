@@ -76,6 +76,12 @@ def Seq_WellConditioned : Seq_KindTrait<"WellConditioned">;
 def Seq_View : Seq_KindTrait<"View">;
 // A product of rows, the first operand, with a matrix of weights, the second.
 def Seq_Dense : Seq_KindTrait<"Dense">;
+// Such a product of whole rows: each output sums up a row, none a part of one.
+def Seq_WholeRows : Seq_KindTrait<"WholeRows">;
+// Nothing follows in the kernel: what it gives is nowhere a tile of its kernel.
+def Seq_EndsKernel : Seq_KindTrait<"EndsKernel">;
+// No kernel encloses it: a weight, or a kernel itself.
+def Seq_BetweenKernels : Seq_KindTrait<"BetweenKernels">;
 
 class Seq_Op<string mnemonic, list<Trait> traits = []>
     : Op<Seq_Dialect, mnemonic, [Seq_KnownAttributes] # traits>;

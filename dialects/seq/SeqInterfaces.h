@@ -133,6 +133,16 @@ class View : public mlir::OpTrait::TraitBase<ConcreteType, View> {};
 /// A product of rows with a matrix of weights, the first two operands.
 template <typename ConcreteType>
 class Dense : public mlir::OpTrait::TraitBase<ConcreteType, Dense> {};
+/// A dense product of whole rows: each output sums up a row, none a part of one.
+template <typename ConcreteType>
+class WholeRows : public mlir::OpTrait::TraitBase<ConcreteType, WholeRows> {};
+/// Nothing follows in the kernel: what the op gives is nowhere a tile of its kernel.
+template <typename ConcreteType>
+class EndsKernel : public mlir::OpTrait::TraitBase<ConcreteType, EndsKernel> {};
+/// No kernel encloses the op: a weight, or a kernel itself.
+template <typename ConcreteType>
+class BetweenKernels
+    : public mlir::OpTrait::TraitBase<ConcreteType, BetweenKernels> {};
 } // namespace OpTrait
 
 } // namespace effc::seq

@@ -118,6 +118,24 @@ def Seq_MixerOpInterface
   ];
 }
 
+def Seq_RowNormOpInterface : OpInterface<"RowNormOpInterface"> {
+  let cppNamespace = "::effc::seq";
+  let description = [{
+    A norm of the channels of each row `x` [T, D] by its root mean square, in groups
+    of channels, times a `weight` [D]. Where there is a `gate` [T, D], what is normed is
+    `x * silu(gate)`.
+  }];
+  let methods = [
+    InterfaceMethod<"The rows.", "::mlir::Value", "getX">,
+    InterfaceMethod<"The gate; null: none.", "::mlir::Value", "getGate", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<"A scale for each channel.", "::mlir::Value", "getWeight">,
+    InterfaceMethod<"What is added to the mean square.", "::llvm::APFloat", "getEps">,
+    InterfaceMethod<"How many groups the channels are normed in.", "uint64_t",
+      "getGroups", (ins), /*methodBody=*/"", /*defaultImplementation=*/"return 1;">
+  ];
+}
+
 def Seq_ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
   let cppNamespace = "::effc::seq";
   let description = [{

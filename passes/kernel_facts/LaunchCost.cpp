@@ -23,6 +23,10 @@ static constexpr int64_t kUsualOutputs = 1024;
 static constexpr int64_t kUnpackedWeights = 3, kUnpackingLanes = 128,
                          kUnpackedTiles = 3;
 
+bool effc::takesLaunches(tile::TargetAttr target) {
+  return target && target.getCore() && target.getCore().getLaunch() > 0;
+}
+
 int64_t effc::mostNormedTerms(tile::TargetAttr gpu, bool isGated) {
   return gpu.getCore().getLaunch() * gpu.getRereads() /
          (isGated ? kGatedTerms : 1);

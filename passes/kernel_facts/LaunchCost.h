@@ -10,6 +10,10 @@
 
 namespace effc {
 
+/// Whether a launch more takes a target time: a GPU's record has its cycles, and the host
+/// has no launches. A module without a target is the host's.
+bool takesLaunches(tile::TargetAttr target);
+
 /// The most terms of all products that read a norm for which each of them takes
 /// the norm in. Every item reads the row and its weights again, and the gate of a
 /// gated norm, so that beyond these a launch of the norm alone costs less.

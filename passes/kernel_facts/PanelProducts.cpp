@@ -1,5 +1,6 @@
 #include "passes/kernel_facts/PanelProducts.h"
 
+#include "dialects/seq/OpKinds.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/storage/Panels.h"
 
@@ -29,7 +30,7 @@ std::optional<int64_t> PanelProduct::partOfPanels(Operation *op) {
 }
 
 std::optional<PanelProduct> PanelProduct::of(Operation *op) {
-  if (isa<seq::LinearOp, seq::LmHeadOp>(op))
+  if (seq::isProductOfRows(op))
     return PanelProduct{op->getOperand(0), op->getOperand(1)};
   if (partOfPanels(op))
     return std::nullopt;

@@ -92,10 +92,9 @@ double HeadCost::ofSteps() const {
 // Each item of a head looks at the tokens for itself.
 double HeadCost::ofChunks(int64_t chunk) const {
   CoreCycles cycles(target);
-  int64_t readers = 1 + probesOf(linear), items = 1;
-  if (isGpu(target))
-    items =
-        llvm::divideCeil(values, mostChunkValues(linear, target, keys, chunk));
+  int64_t readers = 1 + probesOf(linear);
+  int64_t items =
+      llvm::divideCeil(values, mostChunkValues(linear, target, keys, chunk));
   ChunkFlops flops =
       ChunkFlops::of(linear, double(keys), double(values) / double(items),
                      double(chunk), double(readers));

@@ -15,7 +15,7 @@ int64_t effc::windowPieceOf(tile::TargetAttr gpu, int64_t keys,
   int64_t most = llvm::divideCeilSigned(keys, kMostPieces);
   int64_t piece =
       std::max<int64_t>(kFewestPositions, int64_t(llvm::PowerOf2Ceil(most)));
-  return isGpu(gpu) && keys > piece && groups < coresOf(gpu) ? piece : 0;
+  return gpu && keys > piece && groups < gpu.getCores() ? piece : 0;
 }
 
 int64_t effc::windowItemsThatFill(tile::TargetAttr gpu) {

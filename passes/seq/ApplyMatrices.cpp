@@ -215,7 +215,8 @@ struct ApplyMatricesPass : impl::ApplyMatricesPassBase<ApplyMatricesPass> {
     // Matrices are used by one another and by products alone.
     SmallVector<Operation *> builders;
     getOperation()->walk([&](Operation *op) {
-      if (isa<BandMatrixOp, DecayMatrixOp, RankMatrixOp, HadamardOp>(op))
+      if (op->getNumResults() == 1 &&
+          isa<SemiseparableType>(op->getResult(0).getType()))
         builders.push_back(op);
     });
     for (Operation *op : llvm::reverse(builders))

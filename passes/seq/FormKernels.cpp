@@ -7,7 +7,6 @@
 //   %r = seq.add %x, %p     ->    %p = seq.linear ...
 //                                 %r = seq.add ...
 //                                 seq.yield %r }
-#include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/LaunchCost.h"
 #include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq/Passes.h"
@@ -53,10 +52,10 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
           (failed(checkVarying(function.getBody().front())) ||
            failed(checkViews(function.getBody().front()))))
         return signalPassFailure();
-    bool onGpu = isGpu(tile::getTarget(getOperation()));
+    bool launches = takesLaunches(tile::getTarget(getOperation()));
     // What joins such a product rounds otherwise than beside other rows: the factor
     // of a norm comes after the sums, and the product takes the row by itself.
-    bool joinsSingleRows = onGpu && !tile::isBitStable(getOperation());
+    bool joinsSingleRows = launches && !tile::isBitStable(getOperation());
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto entry = function->getAttrOfType<seq::EntryAttr>("seq.entry");
       if (!entry)
@@ -69,7 +68,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       if (joinsSingleRows && isDecode && entry.getRows() <= kMostSingleRows)
         joined.collect(function.getBody().front(), maxOps);
       // A launch less, and the same bits.
-      if (onGpu && isDecode)
+      if (launches && isDecode)
         joined.collectRows(function.getBody().front());
       if (convolutionPrologues && entry.getKind() == seq::EntryKind::Prefill)
         convolutions.collect(function.getBody().front());
@@ -79,10 +78,8 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
 
   // A norm of whole rows whose users are products that can take it in, and which
   // is worth less than a launch of the GPU to all of them.
-  static bool isPrologue(Operation *norm) {
-    auto gated = dyn_cast<seq::GatedRmsNormOp>(norm);
-    if (!(gated ? gated.getGroups() == 1 : isa<seq::RmsNormOp>(norm)) ||
-        norm->use_empty())
+  static bool isPrologue(seq::RowNormOpInterface norm) {
+    if (norm.getGroups() != 1 || norm->use_empty())
       return false;
     int64_t terms = 0;
     for (Operation *user : norm->getUsers()) {
@@ -93,21 +90,23 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
       DenseShape shape = DenseShape::of(product);
       terms += shape.outputs * shape.inner;
     }
-    return terms <= mostNormedTerms(tile::getTarget(norm), bool(gated));
+    return terms <=
+           mostNormedTerms(tile::getTarget(norm), bool(norm.getGate()));
   }
 
   // Each product gets a norm of its own: where products are small, a launch costs
   // more than the row read again by every item.
   void repeatNorms(Block &block) {
-    for (Operation &norm : llvm::make_early_inc_range(block)) {
-      if (!isa<seq::RmsNormOp, seq::GatedRmsNormOp>(norm) || !isPrologue(&norm))
+    for (auto norm :
+         llvm::make_early_inc_range(block.getOps<seq::RowNormOpInterface>())) {
+      if (!isPrologue(norm))
         continue;
-      for (OpOperand &use : llvm::make_early_inc_range(norm.getUses())) {
-        Operation *own = OpBuilder(use.getOwner()).clone(norm);
+      for (OpOperand &use : llvm::make_early_inc_range(norm->getUses())) {
+        Operation *own = OpBuilder(use.getOwner()).clone(*norm.getOperation());
         use.set(own->getResult(0));
         prologues.insert(own);
       }
-      norm.erase();
+      norm->erase();
     }
   }
 
@@ -185,7 +184,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
     std::vector<Group> groups;
     llvm::DenseMap<Value, size_t> lastResults; // of which group
     for (Operation &op : block.without_terminator()) {
-      if (seq::isViewOp(&op) || isa<seq::ParameterOp, seq::KernelOp>(op) ||
+      if (seq::isViewOp(&op) || seq::isBetweenKernels(&op) ||
           prologues.contains(&op) || joined.contains(&op) ||
           convolutions.contains(&op))
         continue;
@@ -251,7 +250,7 @@ struct FormKernelsPass : impl::FormKernelsPassBase<FormKernelsPass> {
           cast<OpResult>(operand).getResultNumber() != 0)
         continue;
       Operation *producer = operand.getDefiningOp();
-      if (!isa<seq::ConcatOp, seq::BestOp>(producer) &&
+      if (!seq::endsKernel(producer) &&
           (!isa<seq::LmHeadOp>(producer) || endsInChoice(op)) &&
           (!isa<seq::BestOp>(op) || seq::isDenseOp(groups[known->second].root)))
         return known->second;

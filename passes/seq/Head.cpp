@@ -9,7 +9,7 @@ using namespace effc;
 
 SmallVector<Operation *> effc::collectHead(Value logits) {
   auto isProduct = [](Operation *op) {
-    return isa<seq::LmHeadOp, seq::LinearOp>(op) &&
+    return seq::isProductOfRows(op) &&
            cast<RankedTensorType>(op->getOperand(1).getType()).getRank() == 2;
   };
   // What elementwise ops of the logits' type lead back to.

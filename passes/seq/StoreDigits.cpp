@@ -83,13 +83,13 @@ bool writesBlocks(seq::KernelOp kernel, RankedTensorType type) {
   Operation *root = kernel.getRootOp();
   if (!isWhole(columns))
     return false;
-  if (!root || isa<seq::RmsNormOp>(root))
+  if (!root)
     return true;
-  if (auto norm = dyn_cast<seq::GatedRmsNormOp>(root))
+  if (auto norm = dyn_cast<seq::RowNormOpInterface>(root))
     return isWhole(columns / norm.getGroups());
   if (auto mixer = dyn_cast<seq::MixerOpInterface>(root))
     return mixer.getStructure().getMixerClass() == seq::MixerClass::Window;
-  return isa<seq::LinearOp, seq::ExpertHiddenOp>(root) && panelProductOf(root);
+  return panelProductOf(root).has_value();
 }
 
 struct StoreDigitsPass : impl::StoreDigitsPassBase<StoreDigitsPass> {

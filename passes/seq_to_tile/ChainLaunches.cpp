@@ -12,7 +12,7 @@
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/ScalarCode.h"
 
-#include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/LaunchCost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -338,8 +338,7 @@ tile::KernelOp LaunchChaining::chainedKernel(const Chain &chain) {
 namespace {
 struct ChainLaunchesPass : impl::ChainLaunchesPassBase<ChainLaunchesPass> {
   void runOnOperation() override {
-    tile::TargetAttr target = tile::getTarget(getOperation());
-    if (isGpu(target))
+    if (takesLaunches(tile::getTarget(getOperation())))
       LaunchChaining(getOperation()).run();
   }
 };

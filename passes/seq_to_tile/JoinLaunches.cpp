@@ -17,7 +17,7 @@
 #include "dialects/plan/Plan.h"
 #include "dialects/tile/Tile.h"
 
-#include "passes/kernel_facts/Cores.h"
+#include "passes/kernel_facts/LaunchCost.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -271,8 +271,7 @@ void LaunchJoining::addPart(tile::KernelOp joined, tile::KernelOp part,
 namespace {
 struct JoinLaunchesPass : impl::JoinLaunchesPassBase<JoinLaunchesPass> {
   void runOnOperation() override {
-    tile::TargetAttr target = tile::getTarget(getOperation());
-    if (isGpu(target))
+    if (takesLaunches(tile::getTarget(getOperation())))
       LaunchJoining(getOperation()).run();
   }
 };

@@ -93,7 +93,7 @@ constexpr struct {
     {isOneOf<seq::ExpertHiddenOp>, buildExpertHidden},
     {isOneOf<seq::ExpertOutputOp>, buildExpertOutput},
     {isOneOf<seq::EmbeddingOp, seq::SelectRowsOp>, buildGather},
-    {isOneOf<seq::RmsNormOp, seq::GatedRmsNormOp>, buildRowNorm},
+    {isOneOf<seq::RowNormOpInterface>, buildRowNorm},
     {isOneOf<seq::RotaryOp, seq::CosineSineOp>, buildRotary},
     {isOneOf<seq::GroupNormOp>, buildGroupNorm},
     {isOneOf<seq::SoftmaxOp>, buildSoftmax},

@@ -47,7 +47,7 @@ plan::ProductAttr effc::productForLibrary(seq::KernelOp source,
                                           const CallContext &call,
                                           BuiltKernel &built) {
   Operation *root = source.getRootOp();
-  if (!isa_and_nonnull<seq::LinearOp, seq::LmHeadOp>(root) || !call.isGpu() ||
+  if (!root || !seq::isProductOfRows(root) ||
       call.entry.getRows() < kLibraryRows)
     return {};
   std::string obstacle = obstacleOf(source, root, call, built);

@@ -4,7 +4,7 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-def Seq_LinearOp : Seq_ValueOp<"linear", [Seq_Dense]> {
+def Seq_LinearOp : Seq_ValueOp<"linear", [Seq_Dense, Seq_WholeRows]> {
   let summary = "Multiply each token by a matrix of weights";
   let description = [{
     ```
@@ -59,7 +59,7 @@ def Seq_LinearOp : Seq_ValueOp<"linear", [Seq_Dense]> {
   let hasVerifier = 1;
 }
 
-def Seq_LmHeadOp : Seq_ValueOp<"lm_head", [Seq_Dense]> {
+def Seq_LmHeadOp : Seq_ValueOp<"lm_head", [Seq_Dense, Seq_WholeRows]> {
   let summary = "Score every token of the vocabulary";
   let description = [{
     ```

@@ -7,7 +7,7 @@ include "mlir/Interfaces/ControlFlowInterfaces.td"
 
 def Seq_KernelOp
     : Seq_Op<"kernel", [
-        IsolatedFromAbove, RecursiveMemoryEffects, SingleBlock,
+        IsolatedFromAbove, RecursiveMemoryEffects, SingleBlock, Seq_BetweenKernels,
         DeclareOpInterfaceMethods<Seq_ReferenceOpInterface>]> {
   let summary = "Group ops that become one kernel";
   let description = [{

@@ -4,7 +4,7 @@
 
 include "dialects/seq/SeqAttributes.td"
 
-def Seq_RmsNormOp : Seq_ValueOp<"rms_norm", [AllTypesMatch<["x", "y"]>, Seq_WellConditioned]> {
+def Seq_RmsNormOp : Seq_ValueOp<"rms_norm", [AllTypesMatch<["x", "y"]>, Seq_WellConditioned, Seq_RowNormOpInterface]> {
   let summary = "Divide each token by the root of its mean square";
   let description = [{
     ```
@@ -42,7 +42,7 @@ def Seq_RmsNormOp : Seq_ValueOp<"rms_norm", [AllTypesMatch<["x", "y"]>, Seq_Well
 
 def Seq_GatedRmsNormOp
     : Seq_ValueOp<"gated_rms_norm", [AllTypesMatch<["x", "gate", "y"]>,
-                                     Seq_WellConditioned]> {
+                                     Seq_WellConditioned, Seq_RowNormOpInterface]> {
   let summary = "Gate each token, then normalise it in groups of channels";
   let description = [{
     With the channels cut into `groups` contiguous groups of `D / groups`:

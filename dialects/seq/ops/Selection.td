@@ -42,7 +42,7 @@ def Seq_TopKOp : Seq_ValueOp<"top_k"> {
   let hasVerifier = 1;
 }
 
-def Seq_BestOp : Seq_ValueOp<"best"> {
+def Seq_BestOp : Seq_ValueOp<"best", [Seq_EndsKernel]> {
   let summary = "Find the largest number of each row, and which it is";
   let description = [{
     The first element in the order of `seq.top_k`, as two numbers:

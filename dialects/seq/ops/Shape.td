@@ -69,7 +69,7 @@ def Seq_ReshapeOp : Seq_ValueOp<"reshape", [Seq_View]> {
   let hasVerifier = 1;
 }
 
-def Seq_ConcatOp : Seq_ValueOp<"concat"> {
+def Seq_ConcatOp : Seq_ValueOp<"concat", [Seq_EndsKernel]> {
   let summary = "Join tensors along one axis";
   let description = [{
     `y` holds the operands one after another along `axis`.

@@ -127,7 +127,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
 
 def Seq_ParameterOp
     : Seq_ValueOp<"parameter",
-                  [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+                  [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                   Seq_BetweenKernels]> {
   let summary = "Use a weight";
   let description = [{
     The value of a weight that the module declares.

@@ -17,6 +17,7 @@ seq.weight @up source("up") panels : tensor<96x64x!q8_0>
 seq.weight @down source("down") panels : tensor<64x96x!q8_0>
 seq.weight @part source("part") panels : tensor<40x64x!q8_0>
 seq.weight @half source("half") panels : tensor<24x32x!q8_0>
+seq.weight @experts source("experts") panels : tensor<320x96x!q8_0>
 seq.weight @wide source("wide") : tensor<8x64xf32>
 
 // A norm goes to two products and a router: twice. A product goes to another: as digits
@@ -24,6 +25,7 @@ seq.weight @wide source("wide") : tensor<8x64xf32>
 // mixing over time writes no whole blocks.
 // REMARK-DAG: kernel 'norm' hands on result 0 twice, as digits for the products that read it
 // REMARK-DAG: kernel 'up' hands on result 0 as digits: only products read it
+// REMARK-DAG: kernel 'experts' hands on result 0 as digits: only products read it
 // REMARK-DAG: kernel 'shift' hands on result 0 as it is: it writes no whole blocks of 32, so each product that reads it makes it digits
 // REMARK-NOT: 'down'
 // CHECK: %[[N:.*]]:2 = seq.kernel "norm" {{.*}} -> (tensor<?x64xf32>, tensor<?x64xf32>) attributes {narrow = array<i64: 1>, narrow_to = !storage.digits<3>, root = 0 : i64}
@@ -76,5 +78,24 @@ func.func @prefill_5(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %last: tensor<64x
     seq.yield %y : tensor<?x96xf32>
   }
   return %p, %r, %i, %w, %next : tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<64xf32>
+}
+
+// A sum of 2 of 5 experts, whose rows are panels of their own.
+// CHECK: func.func @prefill_7
+// CHECK: %[[E:.*]] = seq.kernel "experts" {{.*}} attributes {narrow = array<i64: 0>, narrow_to = !storage.digits<3>, root = 0 : i64}
+// CHECK: seq.kernel "mix" (%{{.*}} = %[[E]] :
+func.func @prefill_7(%h: tensor<?x2x96xf32>, %r: tensor<?x2xi32>) -> tensor<?x96xf32>
+    attributes {seq.entry = #seq.entry<kind = prefill, rows = 7>} {
+  %experts = seq.parameter @experts : tensor<320x96x!q8_0>
+  %up = seq.parameter @up : tensor<96x64x!q8_0>
+  %e = seq.kernel "experts" (%a = %h : tensor<?x2x96xf32>, %b = %r : tensor<?x2xi32>, %c = %experts : tensor<320x96x!q8_0>) -> (tensor<?x64xf32>) attributes {root = 0 : i64} {
+    %y = seq.expert_output %a, %b, %c : (tensor<?x2x96xf32>, tensor<?x2xi32>, tensor<320x96x!q8_0>) -> tensor<?x64xf32>
+    seq.yield %y : tensor<?x64xf32>
+  }
+  %m = seq.kernel "mix" (%a = %e : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {root = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
+    seq.yield %y : tensor<?x96xf32>
+  }
+  return %m : tensor<?x96xf32>
 }
 }

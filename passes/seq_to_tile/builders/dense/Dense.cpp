@@ -49,16 +49,11 @@ struct NormOfRow {
   double eps;
 
   static std::optional<NormOfRow> of(Value x) {
-    Operation *op = x.getDefiningOp();
-    if (auto plain = dyn_cast_or_null<seq::RmsNormOp>(op))
-      return NormOfRow{plain.getX(),
-                       {},
-                       plain.getWeight(),
-                       plain.getEps().convertToDouble()};
-    if (auto gated = dyn_cast_or_null<seq::GatedRmsNormOp>(op))
-      return NormOfRow{gated.getX(), gated.getGate(), gated.getWeight(),
-                       gated.getEps().convertToDouble()};
-    return std::nullopt;
+    auto norm = x.getDefiningOp<seq::RowNormOpInterface>();
+    if (!norm)
+      return std::nullopt;
+    return NormOfRow{norm.getX(), norm.getGate(), norm.getWeight(),
+                     norm.getEps().convertToDouble()};
   }
 };
 

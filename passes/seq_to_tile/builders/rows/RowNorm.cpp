@@ -10,13 +10,10 @@ using namespace mlir;
 using namespace effc;
 
 LogicalResult effc::buildRowNorm(KernelBuilder &k) {
-  Operation *root = k.getRoot();
-  auto gated = dyn_cast<seq::GatedRmsNormOp>(root);
-  auto plain = dyn_cast<seq::RmsNormOp>(root);
-  double eps = gated ? gated.getEps().convertToDouble()
-                     : plain.getEps().convertToDouble();
-  int64_t groups = gated ? gated.getGroups() : 1;
-  Value weight = gated ? gated.getWeight() : plain.getWeight();
+  auto root = cast<seq::RowNormOpInterface>(k.getRoot());
+  double eps = root.getEps().convertToDouble();
+  int64_t groups = root.getGroups();
+  Value weight = root.getWeight();
   int64_t width =
       cast<RankedTensorType>(weight.getType()).getDimSize(0) / groups;
   k.setItems(k.getContext().lead, 1, groups);
@@ -28,9 +25,9 @@ LogicalResult effc::buildRowNorm(KernelBuilder &k) {
     return k.load(k.read(tensor), {row, column}, {1, width}, type);
   };
   OpBuilder &b = k.ops();
-  Value x = load(root->getOperand(0));
-  if (gated)
-    x = k.map(type, {x, load(gated.getGate())},
+  Value x = load(root.getX());
+  if (Value gate = root.getGate())
+    x = k.map(type, {x, load(gate)},
               [&](OpBuilder &builder, ValueRange e) -> Value {
                 return arith::MulFOp::create(builder, k.loc(), e[0],
                                              emitSilu(builder, k.loc(), e[1]));
