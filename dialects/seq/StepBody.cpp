@@ -270,10 +270,10 @@ Value Speller::distributed(const Factor &factor, const Factor &sum,
   };
   Value first = term(maker->getOperand(0));
   if (isa<NegOp>(maker))
-    return make<NegOp>(first.getType(), first);
+    return make<NegOp>(first);
   Value second = term(maker->getOperand(1));
-  return isa<AddOp>(maker) ? make<AddOp>(first.getType(), first, second)
-                           : make<SubOp>(first.getType(), first, second);
+  return isa<AddOp>(maker) ? make<AddOp>(first, second)
+                           : make<SubOp>(first, second);
 }
 
 // Into the value where it has the dimensions, into the key otherwise.
@@ -412,9 +412,8 @@ void Speller::gather(unsigned index) {
   b.setInsertionPointAfter(next.getDefiningOp());
   auto add = [&](Value to, Value value, bool isNegative) -> Value {
     if (!to)
-      return isNegative ? make<NegOp>(value.getType(), value) : value;
-    return isNegative ? make<SubOp>(value.getType(), to, value)
-                      : make<AddOp>(value.getType(), to, value);
+      return isNegative ? make<NegOp>(value) : value;
+    return isNegative ? make<SubOp>(to, value) : make<AddOp>(to, value);
   };
   for (auto &[factors, isNegative] : own)
     sum.value =

@@ -4,14 +4,17 @@
 
 include "dialects/seq/SeqAttributes.td"
 
+// Ops of both classes have one builder: their result has the type of their operands.
 class Seq_UnaryOp<string mnemonic, list<Trait> traits = []>
     : Seq_ValueOp<mnemonic, [AllTypesMatch<["x", "y"]>, Seq_Elementwise]
                             # traits> {
   let arguments = (ins Seq_Tensor:$x);
   let results = (outs Seq_Tensor:$y);
   let assemblyFormat = "$x attr-dict `:` type($x)";
+  let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$x), [{
-    build($_builder, $_state, x.getType(), x);
+    $_state.addOperands(x);
+    $_state.addTypes(x.getType());
   }]>];
 }
 
@@ -21,8 +24,10 @@ class Seq_BinaryOp<string mnemonic, list<Trait> traits = []>
   let arguments = (ins Seq_Tensor:$a, Seq_Tensor:$b);
   let results = (outs Seq_Tensor:$y);
   let assemblyFormat = "$a `,` $b attr-dict `:` type($y)";
+  let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b), [{
-    build($_builder, $_state, a.getType(), a, b);
+    $_state.addOperands({a, b});
+    $_state.addTypes(a.getType());
   }]>];
 }
 
