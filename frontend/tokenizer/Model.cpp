@@ -36,8 +36,9 @@ public:
     for (const Handled &handled : getHandled()) {
       if (type == handled.type)
         return (this->*handled.read)();
-      supported +=
-          (supported.empty() ? handled.type : ", " + handled.type).str();
+      if (!handled.isOfGguf)
+        supported +=
+            (supported.empty() ? handled.type : ", " + handled.type).str();
     }
     return refuse(file + ": model " + quote(type) +
                   " is not supported; supported: " + supported);
@@ -47,6 +48,9 @@ private:
   struct Handled {
     llvm::StringLiteral type;
     llvm::Error (ModelReader::*read)();
+    /// Whether tokenizers of GGUF files alone are described by it, and no public
+    /// tokenizer.json has it.
+    bool isOfGguf = false;
   };
   static llvm::ArrayRef<Handled> getHandled();
 
@@ -260,7 +264,7 @@ private:
 llvm::ArrayRef<ModelReader::Handled> ModelReader::getHandled() {
   static const Handled kHandled[] = {
       {"BPE", &ModelReader::readBpe},
-      {"Plamo2", &ModelReader::readPlamo2},
+      {"Plamo2", &ModelReader::readPlamo2, /*isOfGguf=*/true},
       {"Unigram", &ModelReader::readUnigram},
       {"WordLevel", &ModelReader::readWordLevel},
       {"WordPiece", &ModelReader::readWordPiece}};

@@ -234,7 +234,7 @@ TEST_F(TokenizerImportTest, OtherModels) {
               "vocabulary"));
   EXPECT_EQ(importingModel(R"({"type":"Speller"})"),
             refusal("model 'Speller' is not supported; supported: BPE, "
-                    "Plamo2, Unigram, WordLevel, WordPiece"));
+                    "Unigram, WordLevel, WordPiece"));
   EXPECT_EQ(importingModel(R"({"type":1})"),
             refusal("model: expects 'type' to be a string, but got 1"));
   EXPECT_EQ(importingModel(R"({"vocab":{"a":0},"merges":[]})"), "success");
