@@ -1,6 +1,7 @@
 // Steps that are one mixer in many spellings are all of class `linear`, and
 // every form of each agrees with what the body says. Numbers that no proof
 // bounds are refused, with the op and the reason.
+#include "dialects/seq/OpKinds.h"
 #include "passes/seq/Passes.h"
 #include "test/unit/contract/LinearCase.h"
 #include "test/unit/dialects/seq/Program.h"
@@ -279,6 +280,28 @@ TEST(Spellings, WithoutAProofAreRefusedWithTheReason) {
     ASSERT_TRUE(obstacle.op);
     EXPECT_EQ(obstacle.op->getParentOp(), op.getOperation());
   }
+}
+
+// What a step has to carry is asked of the whole step, before its body is read.
+TEST(Spellings, WithoutAStateHaveNoForms) {
+  Program program(R"(
+func.func @f(%x: tensor<?x3x5xf32>) -> tensor<?x3x5xf32> {
+  %y = seq.recurrence tokens(%v = %x : tensor<?x3x5xf32>) parameters() states() -> (tensor<?x3x5xf32>), () {
+    %t = seq.tanh %v : tensor<3x5xf32>
+    seq.yield %t : tensor<3x5xf32>
+  }
+  return %y : tensor<?x3x5xf32>
+}
+)");
+  ASSERT_TRUE(program.isValid()) << program.getDiagnostics().str();
+  auto op = program.find<RecurrenceOp>();
+  auto mixer = cast<MixerOpInterface>(op.getOperation());
+  EXPECT_TRUE(isStatelessStep(op));
+  EXPECT_TRUE(mixer.getStates().empty());
+  EXPECT_EQ(mixer.getStructure().getMixerClass(), MixerClass::Opaque);
+  Obstacle obstacle = mixer.getObstacle();
+  EXPECT_EQ(obstacle.reason, "carries no state");
+  EXPECT_EQ(obstacle.op, op.getOperation());
 }
 
 } // namespace
