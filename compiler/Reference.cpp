@@ -92,7 +92,8 @@ static bool hasGrowingStates(func::FuncOp function) {
   bool grows = false;
   function.walk([&](seq::StatefulOpInterface op) {
     for (const seq::StateDescriptor &state : op.getStates())
-      grows |= state.growth == seq::StateGrowth::MaxContext;
+      grows |= state.growth == seq::StateGrowth::MaxContext ||
+               state.positionsPerRow > 0;
   });
   return grows;
 }

@@ -94,7 +94,7 @@ LogicalResult WindowAttr::verify(EmitError emitError, int64_t window,
                                  FloatAttr scaleAttr, FloatAttr softCapAttr,
                                  bool, bool, KeyScore keyScore, int64_t keep,
                                  int64_t headsPerKey, int64_t headsPerValue,
-                                 int64_t sinkTokens) {
+                                 int64_t sinkTokens, int64_t block) {
   if (sinkTokens < 0 || (sinkTokens > 0 && window == 0))
     return emitError() << "expects 'sink_tokens' of at least 0, and of 0 where "
                           "'window' is, but got "
@@ -106,6 +106,10 @@ LogicalResult WindowAttr::verify(EmitError emitError, int64_t window,
     return emitError() << "expects a 'keep' of 0 without a number per key to "
                           "choose by, but got "
                        << keep;
+  if (block < 0 || (block > 0 && (window > 0 || keep > 0)))
+    return emitError() << "expects 'block' of at least 0, and of 0 beside a "
+                          "'window' or a 'keep', but got "
+                       << block << " with " << window << " and " << keep;
   APFloat scale = scaleAttr.getValue(), softCap = softCapAttr.getValue();
   if (!scale.isFinite() || !softCap.isFinite() || softCap.isNegative())
     return emitError() << "expects a finite 'scale' and a finite 'soft_cap' of "

@@ -132,6 +132,10 @@ def Seq_KeyScoreAttr : EnumAttr<Seq_Dialect, Seq_KeyScore, "key_score"> {
   let assemblyFormat = "`<` $value `>`";
 }
 
+def Seq_BlockScoreAttr : EnumAttr<Seq_Dialect, Seq_BlockScore, "block_score"> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
 def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
   let summary = "Structure record of a softmax over a window of keys";
   let description = [{
@@ -152,7 +156,8 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
     to the lower position. `heads_per_key` and `heads_per_value` say how many
     heads share one key and one value. The keys of the first `sink_tokens` tokens
     stay in sight, for a query of their own and at a distance of at most
-    `sink_tokens + window - 1`.
+    `sink_tokens + window - 1`. Where `block` is not 0, the key at position `j` counts
+    for a query that has chosen block `j / block`, and only then.
 
     Constraints:
 
@@ -163,6 +168,7 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
     * (WIN3) `heads_per_key` and `heads_per_value` are at least 1, and one divides
       the other.
     * (WIN4) `sink_tokens` is at least 0, and 0 where `window` is.
+    * (WIN5) `block` is at least 0, and 0 where `window` or `keep` is not.
 
     Example:
 
@@ -182,7 +188,8 @@ def Seq_WindowAttr : Seq_Attr<"Window", "window"> {
     "int64_t":$keep,                        /*win1*/
     "int64_t":$heads_per_key,               /*win3*/
     "int64_t":$heads_per_value,             /*win3*/
-    DefaultValuedParameter<"int64_t", "0">:$sink_tokens);  /*win4*/
+    DefaultValuedParameter<"int64_t", "0">:$sink_tokens,   /*win4*/
+    DefaultValuedParameter<"int64_t", "0">:$block);        /*win5*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -98,12 +98,13 @@ def Seq_Tensor
            "f32 tensor with positive dimensions of which only the first may be "
            "dynamic", "::mlir::RankedTensorType">;     /*tensor1*/
 
-// What varies with the token: values, or token ids, row numbers and positions.
+// What varies with the token: values, or token ids, row numbers, positions and what
+// tokens choose.
 def Seq_TokenTensor
     : Type<CPred<"::effc::seq::isValueTensor($_self) || "
-                 "::effc::seq::isIndexTensor($_self)">,
-           "f32 tensor with positive dimensions of which only the first may be "
-           "dynamic, or 1-D i32 tensor", "::mlir::RankedTensorType">;
+                 "::effc::seq::isChoiceTensor($_self)">,
+           "f32 or i32 tensor with positive dimensions of which only the first may "
+           "be dynamic", "::mlir::RankedTensorType">;
 
 // Values with every dimension static: states and parameters.
 def Seq_StaticTensor
@@ -120,10 +121,10 @@ def Seq_Matrix
 // What only takes a part of something: numbers of tokens, or weights.
 def Seq_Sliceable
     : Type<CPred<"::effc::seq::isValueTensor($_self) || "
-                 "::effc::seq::isIndexTensor($_self) || "
+                 "::effc::seq::isChoiceTensor($_self) || "
                  "::effc::seq::isWeightMatrix($_self)">,
-           "f32 tensor with positive dimensions of which only the first may be "
-           "dynamic, 1-D i32 tensor, or matrix of weights",
+           "f32 or i32 tensor with positive dimensions of which only the first may "
+           "be dynamic, or matrix of weights",
            "::mlir::RankedTensorType">;
 
 // A matrix of weights, or one for each block of channels.

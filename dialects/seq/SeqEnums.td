@@ -118,6 +118,11 @@ def Seq_KeyScore
         I32EnumCase<"Scale", 2, "scale">,          // multiplied
         I32EnumCase<"Threshold", 3, "threshold">]>; // hides the key where below 1
 
+def Seq_BlockScore
+    : Seq_Enum<"BlockScore", "what a block of keys is chosen by", [
+        I32EnumCase<"Mean", 0, "mean">,    // the product of query and mean key
+        I32EnumCase<"Share", 1, "share">]>; // its share of a softmax over blocks
+
 def Seq_RotaryPairs
     : Seq_Enum<"RotaryPairs", "which channels turn together", [
         I32EnumCase<"Half", 0, "half">,

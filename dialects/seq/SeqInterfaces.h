@@ -51,6 +51,9 @@ struct StateDescriptor {
   bool positionDependent;
   /// Whether it stays f32, in whatever type other states are stored.
   bool keepsF32 = false;
+  /// Of a state that has a row for every so many positions of the longest
+  /// context: how many; 0: the context does not decide its size.
+  int64_t positionsPerRow = 0;
 };
 
 /// Why a mixer is not linear: "'<op>' <reason>".
@@ -84,6 +87,8 @@ struct WindowTokens {
   mlir::Value keyScore;   ///< [T, N], or null where the record has none
   mlir::Value sinkQuery;  ///< [T, H, K], for the keys of the first tokens where
                           ///< the window has passed them; null where none stay
+  mlir::Value blocks;     ///< [T, M, U] i32, numbers of the blocks of keys in
+                          ///< sight, or null where all are
   unsigned keyState;      ///< index into getStates(): [W, G, K]
   unsigned valueState;    ///< [W, J, V]; that of the keys, as `value` is the
                           ///< key, where keys begin with their values

@@ -76,6 +76,35 @@ static uint64_t retrievalWork(MixerOpInterface mixer) {
   return record.getHeads() * record.getTopK() * perChoice;
 }
 
+/// How many blocks a query chooses.
+static uint64_t blocksOf(Value chosen) {
+  return cast<RankedTensorType>(chosen.getType()).getShape().back();
+}
+
+/// Of what each query does with a mean of every block, `flops` for each: a share of it
+/// for each of the block's tokens.
+static Work::Keys meanKeys(RankedTensorType sums, uint64_t block,
+                           uint64_t flops) {
+  uint64_t positions = sums.getDimSize(0) * block;
+  return {0, flops / block, positions / 2};
+}
+
+// Scores of shares are formed twice.
+static Work::Keys choiceKeys(ChooseBlocksOp op) {
+  RankedTensorType query = op.getQ().getType();
+  uint64_t times = op.getScore() == BlockScore::Share ? 4 : 2;
+  return meanKeys(op.getSums().getType(), op.getBlock(),
+                  times * query.getDimSize(1) * query.getDimSize(2));
+}
+
+static Work::Keys choiceKeys(MixBlockMeansOp op) {
+  RankedTensorType query = op.getQ().getType();
+  return meanKeys(
+      op.getKeySums().getType(), op.getBlock(),
+      2 * query.getDimSize(1) *
+          (query.getDimSize(2) + op.getV().getType().getDimSize(2)));
+}
+
 static Work::Keys windowKeys(MixerOpInterface mixer) {
   auto stateful = cast<StatefulOpInterface>(mixer.getOperation());
   WindowTokens tokens =
@@ -87,6 +116,10 @@ static Work::Keys windowKeys(MixerOpInterface mixer) {
   WindowAttr record = mixer.getStructure().getWindow();
   uint64_t window = record.getWindow();
   uint64_t seen = window ? window + record.getSinkTokens() : 0;
+  if (tokens.blocks) {
+    uint64_t chosen = blocksOf(tokens.blocks) * record.getBlock();
+    seen = chosen < uint64_t(ring.getDimSize(0)) ? chosen : 0;
+  }
   uint64_t flops =
       2 * query.getDimSize(1) * (query.getDimSize(2) + mixed.getDimSize(2));
   return {seen, flops, seen ? seen : uint64_t(ring.getDimSize(0)) / 2};
@@ -161,6 +194,10 @@ Work countWork(Operation *root) {
       work.perOutputRow += 2 * elements(head.getWeight());
     else if (auto mix = dyn_cast<CausalMixOp>(op))
       addKeys(work, causalKeys(mix));
+    else if (auto choice = dyn_cast<ChooseBlocksOp>(op))
+      addKeys(work, choiceKeys(choice));
+    else if (auto means = dyn_cast<MixBlockMeansOp>(op))
+      addKeys(work, choiceKeys(means));
     else if (auto mixer = dyn_cast<MixerOpInterface>(op);
              mixer &&
              mixer.getStructure().getMixerClass() == MixerClass::Window)
@@ -212,7 +249,10 @@ static uint64_t publishedWindowWork(MixerOpInterface mixer, uint64_t tokens) {
                             stateful.getOperandsOf(OperandRole::Parameter));
   auto query = cast<RankedTensorType>(operands.query.getType());
   auto value = cast<RankedTensorType>(operands.value.getType());
-  uint64_t window = mixer.getStructure().getWindow().getWindow();
+  WindowAttr record = mixer.getStructure().getWindow();
+  uint64_t window = operands.blocks
+                        ? blocksOf(operands.blocks) * record.getBlock()
+                        : uint64_t(record.getWindow());
   uint64_t keys = window ? std::min(window, tokens) : tokens;
   return 2 * keys * query.getDimSize(1) *
          (query.getDimSize(2) + value.getDimSize(2));
@@ -257,6 +297,10 @@ PublishedWork countPublishedWork(Operation *root,
       perToken.layers += 2 * elementsOf(convolution.getWeight());
     else if (auto mix = dyn_cast<CausalMixOp>(op))
       perToken.layers += 2 * settings.tokens * elementsOf(mix.getY());
+    else if (auto choice = dyn_cast<ChooseBlocksOp>(op))
+      perToken.layers += choiceKeys(choice).flops * settings.tokens;
+    else if (auto means = dyn_cast<MixBlockMeansOp>(op))
+      perToken.layers += choiceKeys(means).flops * settings.tokens;
     else if (auto mixer = dyn_cast<MixerOpInterface>(op))
       perToken.layers += publishedMixerWork(mixer, settings);
     else

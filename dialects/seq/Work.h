@@ -36,7 +36,9 @@ struct Work {
 /// retrieval 2 for each number of the rows that a token chooses; a window 2 (K
 /// + V) for each head and key in sight: the keys of the window, or, where every
 /// key is in sight, half of those that the table holds, the mean over a
-/// sequence that fills it.
+/// sequence that fills it; of chosen blocks all of their keys. Each mean of a
+/// block that a query is scored with takes 2 K, mixed with its mean value 2 V
+/// more, by its tokens a share of that each.
 Work countWork(mlir::Operation *op);
 
 /// What the papers' tables count with.

@@ -184,10 +184,13 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
       builder.getF32Type());
   auto op = seq::AttentionOp::create(
       builder, model.at(name), type, keys.getType(), further, query, key, value,
-      model.getPositions(), extras.sinkQuery, extras.numbers, extras.sinkLogits,
-      extras.slopes, keys, values, scores, sinkKeys, sinkValues, sinkScores,
-      windowAttr, builder.getF64FloatAttr(config.scale), softCap,
-      seq::KeyScoreAttr::get(builder.getContext(), extras.effect), keep,
+      model.getPositions(), extras.sinkQuery, extras.numbers, extras.blocks,
+      extras.sinkLogits, extras.slopes, keys, values, scores, sinkKeys,
+      sinkValues, sinkScores, windowAttr, builder.getF64FloatAttr(config.scale),
+      softCap, seq::KeyScoreAttr::get(builder.getContext(), extras.effect),
+      keep,
+      extras.blocks ? builder.getI64IntegerAttr(extras.block)
+                    : mlir::IntegerAttr(),
       /*form=*/nullptr);
   if (extras.shared) {
     extras.shared->keys = op.getNextKeys();

@@ -105,6 +105,10 @@ struct AttentionExtras {
   mlir::Value numbers;
   seq::KeyScore effect = seq::KeyScore::None;
   std::optional<int64_t> keep;
+  /// The numbers of the blocks that a token chooses, [T, M, U], and how many
+  /// positions a block has; such a layer has no window.
+  mlir::Value blocks;
+  int64_t block = 0;
   /// How many first tokens stay in sight, and the queries for their keys.
   int64_t sinks = 0;
   mlir::Value sinkQuery;

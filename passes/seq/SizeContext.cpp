@@ -26,6 +26,9 @@ struct Growing {
   Value before;
   OpResult next;
   RankedTensorType type;
+  int64_t positionsPerRow;
+
+  int64_t positions() const { return type.getDimSize(0) * positionsPerRow; }
 };
 
 /// The argument of a model that holds the position of each token, after the
@@ -59,7 +62,8 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
         return signalPassFailure();
       }
       for (const Growing &state : states)
-        resize(state, llvm::alignTo(limit, kRows));
+        resize(state, llvm::divideCeil(llvm::alignTo(limit, kRows),
+                                       state.positionsPerRow));
       Block &body = function.getBody().front();
       function.setType(FunctionType::get(
           &getContext(), body.getArgumentTypes(),
@@ -123,13 +127,15 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
     SmallVector<Growing> states;
     function.walk([&](seq::StatefulOpInterface op) {
       for (const seq::StateDescriptor &state : op.getStates())
-        if (state.growth == seq::StateGrowth::MaxContext) {
+        if (state.growth == seq::StateGrowth::MaxContext ||
+            state.positionsPerRow > 0) {
           Value before = op->getOperand(state.operand);
           auto handsOn = [&](const Growing &other) {
             return other.next == before;
           };
           if (isa<BlockArgument>(before) || llvm::any_of(states, handsOn))
-            states.push_back({before, op->getResult(state.result), state.type});
+            states.push_back({before, op->getResult(state.result), state.type,
+                              std::max<int64_t>(state.positionsPerRow, 1)});
         }
     });
     return states;
@@ -143,9 +149,9 @@ struct SizeContextPass : impl::SizeContextPassBase<SizeContextPass> {
     auto model = module->getAttrOfType<seq::ModelAttr>("seq.model");
     if (model && model.getMaxContext() > 0)
       return model.getMaxContext();
-    int64_t rows = table ? rowsOf(table) : states.front().type.getDimSize(0);
+    int64_t rows = table ? rowsOf(table) : states.front().positions();
     for (const Growing &state : states)
-      rows = std::min(rows, state.type.getDimSize(0));
+      rows = std::min(rows, state.positions());
     emitRemark(module.getLoc())
         << "contexts end at " << rows
         << " positions, for which the model's states and tables are made";

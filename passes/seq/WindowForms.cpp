@@ -102,6 +102,10 @@ Value Softmax::scores(const Keys &keys, ArrayRef<Keys> all) {
   scores =
       WindowMaskOp::create(b, loc, scores.getType(), scores, tokens.positions,
                            keys.positions, window, keys.areSinks);
+  if (tokens.blocks)
+    scores = BlockMaskOp::create(b, loc, scores.getType(), scores,
+                                 keys.positions, tokens.blocks,
+                                 b.getI64IntegerAttr(record.getBlock()));
   return record.getKeep() ? keepBest(scores, keys, all, window) : scores;
 }
 
@@ -264,6 +268,8 @@ static SmallVector<Value *> tokenValues(WindowTokens &tokens) {
     values.push_back(&tokens.keyScore);
   if (tokens.sinkQuery)
     values.push_back(&tokens.sinkQuery);
+  if (tokens.blocks)
+    values.push_back(&tokens.blocks);
   return values;
 }
 

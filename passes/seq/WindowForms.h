@@ -12,8 +12,9 @@
 //   m' = max(m, max_j s_j)             a = e^(m - m')
 //   l' = a l + sum_j e^(s_j - m')      o' = a o + sum_j e^(s_j - m') v_j
 //
-// Keys out of sight have s_j = -inf by select, as have those that do not count
-// among the best where only some are kept: their rank is counted. Keys of the
+// Keys out of sight have s_j = -inf by select, as have those of blocks that a query
+// has not chosen, and those that do not count among the best where only some are
+// kept: their rank is counted. Keys of the
 // first tokens that stay are a block of their own, with a query of its own and
 // with -inf where the window still holds them. m is bounded
 // from below by the lowest finite number, so that a block without a key in

@@ -348,8 +348,9 @@ void EntryConversion::launch(seq::KernelOp kernel, const CallContext &context,
   seq::Work work = seq::countWork(kernel);
   uint64_t flops = work.perToken + work.perOutputRow;
   Value scratch;
-  if (RankedTensorType type = built.front().scratch)
-    scratch = arenaBuffer(kernel.getLoc(), type);
+  for (const BuiltKernel &launched : built)
+    if (RankedTensorType type = launched.scratch; type && !scratch)
+      scratch = arenaBuffer(kernel.getLoc(), type);
   plan::CallResultAttr wanted;
   if (auto only = onlyFor.find(kernel); only != onlyFor.end())
     wanted = plan::CallResultAttr::get(plan.getContext(), only->second);

@@ -105,6 +105,7 @@ constexpr struct {
     {isOneOf<seq::ConcatOp>, buildConcat},
     {isOneOf<seq::ContractOp>, buildProduct},
     {isOneOf<seq::RingRowOp>, buildRingRow},
+    {isOneOf<seq::ChooseBlocksOp, seq::MixBlockMeansOp>, buildBlockSums},
 };
 
 LogicalResult buildLinear(KernelBuilder &k, Way way) {
@@ -186,6 +187,10 @@ Follower effc::followerOf(KernelBuilder &first) {
   Operation *root = first.getRoot();
   if (isa_and_nonnull<seq::CausalMixOp>(root))
     return {buildCausalAppend, "_append"};
+  if (isa_and_nonnull<seq::ChooseBlocksOp>(root))
+    return {buildChooseBlocks, "_choose"};
+  if (isa_and_nonnull<seq::MixBlockMeansOp>(root))
+    return {buildMixBlockMeans, "_mix"};
   if (root && seq::isDenseOp(root) &&
       !first.getSourceBody().getOps<seq::BestOp>().empty())
     return {buildBestOfItems, "_best"};

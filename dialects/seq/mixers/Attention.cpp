@@ -126,6 +126,35 @@ static LogicalResult verifyValues(AttentionOp op, ShapeFormula &shapes) {
   return success();
 }
 
+// ATT13.
+static LogicalResult verifyBlocks(AttentionOp op, ShapeFormula &shapes) {
+  if (bool(op.getBlocks()) != bool(op.getBlock()))
+    return op.emitOpError()
+           << "expects 'blocks' and 'block' both present or "
+              "both absent, but got '"
+           << (op.getBlocks() ? "blocks" : "block") << "' alone";
+  if (!op.getBlocks())
+    return success();
+  if (op.getWindow() || op.getKeep())
+    return op.emitOpError()
+           << "expects no '" << (op.getWindow() ? "window" : "keep")
+           << "' beside 'blocks', but got "
+           << int64_t(op.getWindow() ? *op.getWindow() : *op.getKeep());
+  if (failed(shapes.check("blocks", op.getBlocks(), {"T", "M", "U"})))
+    return failure();
+  int64_t choosing = shapes["M"];
+  if (shapes["H"] % choosing != 0 || choosing % shapes["G"] != 0 ||
+      choosing % shapes["J"] != 0)
+    return op.emitOpError()
+           << "expects M to divide H = " << shapes["H"]
+           << " and to be a multiple of G = " << shapes["G"]
+           << " and of J = " << shapes["J"] << ", but got " << choosing;
+  if (int64_t(*op.getBlock()) < 1)
+    return op.emitOpError() << "expects 'block' of at least 1, but got "
+                            << int64_t(*op.getBlock());
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
   ShapeFormula shapes(*this);
   if (failed(shapes.check("q", getQ(), {"T", "H", "K"})) ||
@@ -153,6 +182,7 @@ LogicalResult AttentionOp::verify() {
       (getKeyScores() &&
        failed(shapes.check("key_scores", getKeyScores(), {"W", "N"}))) ||
       failed(verifyNumbers(*this, shapes["W"])) ||
+      failed(verifyBlocks(*this, shapes)) ||
       failed(verifyFirstTokens(*this, shapes)))
     return failure();
   size_t next = 1 + getNextStates().size(), states = getStates().size();
@@ -188,10 +218,11 @@ SmallVector<StateDescriptor> AttentionOp::getStates() {
 OperandRole AttentionOp::getOperandRole(unsigned index) {
   if (index >= getKeysMutable().getOperandNumber())
     return OperandRole::State;
-  // Queries for the first tokens and numbers per key, where there are any,
-  // follow the positions.
+  // Queries for the first tokens, numbers per key and blocks, where there are
+  // any, follow the positions.
   unsigned last = getPositionsMutable().getOperandNumber() +
-                  (getSinkQuery() ? 1 : 0) + (getD() ? 1 : 0);
+                  (getSinkQuery() ? 1 : 0) + (getD() ? 1 : 0) +
+                  (getBlocks() ? 1 : 0);
   return index <= last ? OperandRole::Token : OperandRole::Parameter;
 }
 
@@ -208,7 +239,8 @@ StructureAttr AttentionOp::getStructure() {
                           : Builder(getContext()).getF64FloatAttr(0),
                       bool(getSinks()), bool(getSlopes()), getKeyScore(),
                       getKeep().value_or(0), perHead(getK()),
-                      perHead(getV() ? getV() : getK()), getSinkTokens()));
+                      perHead(getV() ? getV() : getK()), getSinkTokens(),
+                      getBlock().value_or(0)));
 }
 
 SmallVector<std::pair<StringRef, Value>> AttentionOp::getNamedOperands() {
@@ -217,6 +249,7 @@ SmallVector<std::pair<StringRef, Value>> AttentionOp::getNamedOperands() {
   for (auto [name, value] : {std::pair<StringRef, Value>("v", getV()),
                              {"sink_query", getSinkQuery()},
                              {"d", getD()},
+                             {"blocks", getBlocks()},
                              {"sinks", getSinks()},
                              {"slopes", getSlopes()}})
     if (value)
@@ -234,6 +267,10 @@ WindowTokens AttentionOp::getWindowTokens(ValueRange tokens,
   window.positions = tokens.front();
   if (getSinkQuery())
     window.sinkQuery = tokens[1];
+  if (getBlocks()) {
+    window.blocks = tokens.back();
+    tokens = tokens.drop_back();
+  }
   if (getD())
     window.keyScore = tokens.back();
   if (getSinks())
@@ -292,18 +329,23 @@ template <typename S> struct Seen {
 };
 } // namespace
 
+/// The numbers of the blocks that a token's head has chosen; none: all are seen.
+using Chosen = std::optional<ArrayRef<int32_t>>;
+
 // The keys that count for a query at position `p`, in the order of their
 // positions.
 template <typename S>
 static SmallVector<Seen<S>> visible(AttentionOp op, const Kept<S> &kept,
-                                    int64_t p, int64_t numberHead) {
+                                    int64_t p, int64_t numberHead,
+                                    Chosen chosen) {
   int64_t window = op.getWindow().value_or(p + 1);
   SmallVector<Seen<S>> keys;
   int64_t place = std::min(p, kept.firstCount + window - 1);
   for (int64_t j = 0; j < kept.firstCount && j <= p - window; ++j)
     keys.push_back({&kept.first, j, j - place, /*isFirst=*/true});
   for (int64_t j = std::max<int64_t>(0, p - window + 1); j <= p; ++j)
-    keys.push_back({&kept.ring, j % kept.ring.count(), j - p, false});
+    if (!chosen || llvm::is_contained(*chosen, j / int64_t(*op.getBlock())))
+      keys.push_back({&kept.ring, j % kept.ring.count(), j - p, false});
   if (!op.getKeep() || keys.size() <= *op.getKeep())
     return keys;
   auto number = [&](const Seen<S> &key) {
@@ -362,7 +404,14 @@ static void mix(AttentionOp op, Frame<S> &frame, const Kept<S> &kept, int64_t t,
   int64_t valueHead = h / (heads / ring.mixed().getDim(1));
   int64_t numberHead = op.getD() ? h / (heads / ring.numbers.getDim(1)) : 0;
   S scale = S(op.getScale().convertToDouble());
-  SmallVector<Seen<S>> keys = visible(op, kept, p, numberHead);
+  Chosen chosen;
+  if (op.getBlocks()) {
+    const Tensor<int32_t> &blocks = frame.getIndices(op.getBlocks());
+    int64_t groups = blocks.getDim(1), count = blocks.getDim(2);
+    chosen = blocks.elements().slice(
+        (t * groups + h / (heads / groups)) * count, count);
+  }
+  SmallVector<Seen<S>> keys = visible(op, kept, p, numberHead, chosen);
   SmallVector<S> scores;
   S largest = op.getSinks() ? frame[op.getSinks()](h)
                             : -std::numeric_limits<S>::infinity();
@@ -411,6 +460,10 @@ static llvm::Error evaluate(AttentionOp op, Frame<S> &frame) {
       return error;
   if (op.getD())
     if (llvm::Error error = expectSameRows("q", q, "d", frame[op.getD()]))
+      return error;
+  if (op.getBlocks())
+    if (llvm::Error error =
+            expectSameRows("q", q, "blocks", frame.getIndices(op.getBlocks())))
       return error;
   if (llvm::Error error = checkPositions(op, positions))
     return error;

@@ -38,6 +38,11 @@ def Seq_AttentionOp
     over those keys in sight whose `d_j` is among the `keep` largest, ties to the
     lower position. A token that sees no key has the result 0.
 
+    With `blocks` a query sees the keys of the blocks that it has chosen: those of
+    the `j` above for which `j / block`, rounded down, is among
+    `blocks[t, h / (H / M), :]`. `seq.choose_blocks` chooses so. A number may occur
+    more than once, and blocks that have no keys yet may be chosen.
+
     Multi-head, multi-query and grouped-query attention are choices of `G = J`;
     shared-key attention has `G = 1` and `J = H`. Without `v` the first `V`
     channels of a key are its value, and keys alone are kept: so latent attention
@@ -69,6 +74,7 @@ def Seq_AttentionOp
     | `positions`  | `T`     | i32     | positions in the sequence, each one more than the one before |
     | `sink_query` | `T,H,K` | f32     | queries for the first tokens' keys  |
     | `d`          | `T,N`   | f32     | a number per key                    |
+    | `blocks`     | `T,M,U` | i32     | numbers of the blocks of keys in sight |
     | `sinks`      | `H`     | f32     | logit of a key without a value      |
     | `slopes`     | `H`     | f32     | added to a score per position of distance |
     | `keys`       | `W,G,K` | f32     | keys before the tokens              |
@@ -105,6 +111,9 @@ def Seq_AttentionOp
     * (ATT12) Without `v`, `V` is at most `K`: that many channels of a key, of as
       many heads, are its value. There are neither `d` nor `sink_query` beside
       them.
+    * (ATT13) `blocks` and `block` are both present or both absent, and present
+      without `window` and `keep`; `blocks` is `T,M,U`, `M` divides `H` and is a
+      multiple of `G` and of `J`; `block` is at least 1.
 
     Numerics: the largest score is subtracted from all before the exponential;
     a key out of sight is left out by select, never by adding a large number.
@@ -120,13 +129,18 @@ def Seq_AttentionOp
     %z, %next = seq.attention %q, %k positions(%p) states(%keys) {scale = 0.5 : f64}
         : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?xi32>, tensor<8x2x4xf32>)
           -> (tensor<?x6x3xf32>, tensor<8x2x4xf32>)
+    %u, %u_k, %u_v = seq.attention %q, %k, %v positions(%p) blocks(%chosen)
+        states(%keys, %values) {block = 4 : i64, scale = 0.5 : f64}
+        : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>,
+           tensor<?xi32>, tensor<?x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+          -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
     ```
 
     Source: Vaswani et al., arXiv:1706.03762; windows: Beltagy et al.,
     arXiv:2004.05150; slopes: Press et al., arXiv:2108.12409; a number per key:
     Shi and Wu, arXiv:2412.11834; first tokens that stay: Xiao et al.,
     arXiv:2309.17453; values that are a part of keys: DeepSeek-AI, DeepSeek-V2,
-    arXiv:2405.04434, section 2.1.2.
+    arXiv:2405.04434, section 2.1.2; chosen blocks: Lu et al., arXiv:2502.13189.
   }];
   let arguments = (ins
     Seq_Tensor:$q,                          /*att1*/
@@ -135,6 +149,7 @@ def Seq_AttentionOp
     Seq_Indices:$positions,                 /*att3*/
     Optional<Seq_Tensor>:$sink_query,       /*att10, att11*/
     Optional<Seq_Tensor>:$d,                /*att7*/
+    Optional<Seq_Choices>:$blocks,          /*att13*/
     Optional<Seq_StaticTensor>:$sinks,      /*att6*/
     Optional<Seq_StaticTensor>:$slopes,     /*att6*/
     Seq_StaticTensor:$keys,                 /*att4*/
@@ -149,6 +164,7 @@ def Seq_AttentionOp
     DefaultValuedAttr<Seq_KeyScoreAttr,
                       "::effc::seq::KeyScore::None">:$key_score,  /*att7*/
     OptionalAttr<I64Attr>:$keep,            /*att9*/
+    OptionalAttr<I64Attr>:$block,           /*att13*/
     OptionalAttr<Seq_FormAttr>:$form);
   // The values' next state, where there are any, is the first of the others.
   let results = (outs Seq_Tensor:$y, Seq_StaticTensor:$next_keys,
@@ -156,6 +172,7 @@ def Seq_AttentionOp
   let assemblyFormat = [{
     $q `,` $k (`,` $v^)? `positions` `(` $positions `)`
     (`sink_query` `(` $sink_query^ `)`)? (`numbers` `(` $d^ `)`)?
+    (`blocks` `(` $blocks^ `)`)?
     (`sinks` `(` $sinks^ `)`)? (`slopes` `(` $slopes^ `)`)?
     `states` `(` $keys (`,` $values^ (`,` $key_scores^)?)? `)`
     (`sink_states` `(` $sink_keys^ `,` $sink_values (`,` $sink_scores^)? `)`)?

@@ -75,6 +75,14 @@ mlir::LogicalResult buildWindow(KernelBuilder &k);
 /// The call's keys and values into the states of a mixer of class window, after
 /// every item of buildWindow's kernel has read them (Append.cpp).
 mlir::LogicalResult buildWindowAppend(KernelBuilder &k);
+/// The call's rows into the sums of blocks that seq.choose_blocks or
+/// seq.mix_block_means reads (BlockSums.cpp).
+mlir::LogicalResult buildBlockSums(KernelBuilder &k);
+/// The blocks that queries choose, once the sums have the call's rows
+/// (ChooseBlocks.cpp).
+mlir::LogicalResult buildChooseBlocks(KernelBuilder &k);
+/// A softmax over mean keys, and mean values, likewise (MixBlockMeans.cpp).
+mlir::LogicalResult buildMixBlockMeans(KernelBuilder &k);
 /// Merges what the pieces of a decode call's keys have given, and does what
 /// buildWindowAppend does (WindowMerge.cpp).
 mlir::LogicalResult buildWindowMerge(KernelBuilder &k);

@@ -302,3 +302,69 @@ func.func @att4_values_without_v(
         -> (tensor<7x6x3xf32>, tensor<8x2x4xf32>, tensor<8x2x3xf32>)
   return
 }
+
+// -----
+
+func.func @att13_blocks_of_no_length(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<7x2x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'blocks' and 'block' both present or both absent, but got 'blocks' alone}}
+  %y, %a, %c = seq.attention %q, %k, %v positions(%p) blocks(%b) states(%keys, %values) {scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att13_length_without_blocks(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<7x2x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'blocks' and 'block' both present or both absent, but got 'block' alone}}
+  %y, %a, %c = seq.attention %q, %k, %v positions(%p) states(%keys, %values) {block = 4 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att13_blocks_in_a_window(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<7x2x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects no 'window' beside 'blocks', but got 7}}
+  %y, %a, %c = seq.attention %q, %k, %v positions(%p) blocks(%b) states(%keys, %values) {window = 7 : i64, block = 4 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att13_groups_of_several_keys(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<7x3x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects M to divide H = 6 and to be a multiple of G = 2 and of J = 2, but got 3}}
+  %y, %a, %c = seq.attention %q, %k, %v positions(%p) blocks(%b) states(%keys, %values) {block = 4 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x3x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att13_block(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<7x2x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'block' of at least 1, but got 0}}
+  %y, %a, %c = seq.attention %q, %k, %v positions(%p) blocks(%b) states(%keys, %values) {block = 0 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}
+
+// -----
+
+func.func @att13_blocks_t(
+    %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<9x2x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // expected-error @+1 {{expects 'blocks' of shape T,M,U = 7, M, U, but got 9, 2, 3}}
+  %y, %a, %c = seq.attention %q, %k, %v positions(%p) blocks(%b) states(%keys, %values) {block = 4 : i64, scale = 0.5 : f64}
+      : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<9x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}

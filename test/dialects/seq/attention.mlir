@@ -63,3 +63,17 @@ func.func @attention_with_first_tokens(
             tensor<3x2x5xf32>, tensor<3x2xf32>)
   return
 }
+
+// Of blocks of 4 positions a key's heads choose 3 together.
+// CHECK-LABEL: func.func @attention_over_chosen_blocks
+func.func @attention_over_chosen_blocks(
+    %q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x5xf32>, %p: tensor<?xi32>, %chosen: tensor<?x2x3xi32>,
+    %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
+  // CHECK: seq.attention %{{.*}}, %{{.*}}, %{{.*}} positions(%{{.*}}) blocks(%{{.*}}) states(%{{.*}}, %{{.*}}) {block = 4 : i64, scale = 5.000000e-01 : f64}
+  %u, %u_k, %u_v = seq.attention %q, %k, %v positions(%p) blocks(%chosen)
+      states(%keys, %values) {block = 4 : i64, scale = 0.5 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>,
+         tensor<?xi32>, tensor<?x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  return
+}

@@ -308,3 +308,9 @@ module attributes {seq.hidden_width = 3 : i64, seq.taps = ["a"]} {}
 
 // expected-error @+1 {{'seq.taps' expects values of 7 numbers together, which is 'seq.hidden_width', but got 6}}
 module attributes {seq.hidden_width = 7 : i64, seq.taps = [#seq.tap<name = "a", shape = [3, 2]>]} {}
+
+// -----
+
+// WIN5
+// expected-error @+1 {{expects 'block' of at least 0, and of 0 beside a 'window' or a 'keep', but got 4 with 8 and 0}}
+"test.op"() {test.a = #seq.window<window = 8, scale = 0.5 : f64, soft_cap = 0.0 : f64, sinks = false, slopes = false, key_score = none, keep = 0, heads_per_key = 1, heads_per_value = 1, block = 4>} : () -> ()

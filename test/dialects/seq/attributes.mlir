@@ -38,6 +38,11 @@
     #seq.window<window = 9, scale = 0.125 : f64, soft_cap = 0.0 : f64,
                 sinks = false, slopes = false, key_score = none, keep = 0,
                 heads_per_key = 1, heads_per_value = 1, sink_tokens = 4>} : () -> ()
+// CHECK: test.window = #seq.window<window = 0, {{.*}} heads_per_value = 1, block = 16>
+"test.op"() {test.window =
+    #seq.window<window = 0, scale = 0.125 : f64, soft_cap = 0.0 : f64,
+                sinks = false, slopes = false, key_score = none, keep = 0,
+                heads_per_key = 1, heads_per_value = 1, block = 16>} : () -> ()
 // CHECK: test.structure = #seq.structure<class = window, window = <window = 0, {{.*}}>>
 "test.op"() {test.structure =
     #seq.structure<class = window, window =

@@ -69,6 +69,8 @@ WindowKernel::WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer)
       first.numbers = state(tokens.firstSinkState + 2);
     headsPerNumber = heads / sizeOf(tokens.keyScore, 1);
   }
+  if (tokens.blocks)
+    headsPerChoice = heads / sizeOf(tokens.blocks, 1);
   keyChannels = sizeOf(tokens.query, 2);
   valueChannels = sizeOf(mixer->getResult(0), 2);
   ringRows = sizeOf(ring.keys, 0);
@@ -162,6 +164,13 @@ LogicalResult WindowKernel::mixHead(Queries queries, Value head, Value row,
   queries.tile = tileOf(tokens.query);
   if (tokens.sinkQuery)
     queries.atEnd = tileOf(tokens.sinkQuery);
+  if (tokens.blocks)
+    queries.blocks = k.load(
+        k.read(tokens.blocks),
+        {row, k.divide(head, headsPerChoice).first, k.index(0)},
+        {rows, 1, sizeOf(tokens.blocks, 2)},
+        k.blockType(rows, sizeOf(tokens.blocks, 2), tile::Role::Accumulator),
+        count);
   if (!kept)
     kept = findKept(queries);
   return finish(row, head, mix(queries, *kept), {rows, 1, valueChannels},
@@ -182,13 +191,17 @@ Running WindowKernel::begin(Value sinks) {
 
 // All blocks of keys that one of the queries sees.
 Running WindowKernel::mix(const Queries &queries, const Kept &kept) {
-  return Running::of(
-      overKeys(queries, begin(queries.sinks).values(),
-               [&](KeyBlock block, LoadKeys load, ValueRange before) {
-                 return mixBlock(queries, block, loadKeys(queries, block, load),
-                                 kept, Running::of(before))
-                     .values();
-               }));
+  return Running::of(overKeys(
+      queries, begin(queries.sinks).values(),
+      [&](KeyBlock block, LoadKeys load, ValueRange before) {
+        auto mixed = [&](const KeyBlock &seen) {
+          return mixBlock(queries, seen, loadKeys(queries, seen, load), kept,
+                          Running::of(before));
+        };
+        if (!queries.blocks)
+          return mixed(block).values();
+        return SmallVector<Value>(whereChosen(queries, block, before, mixed));
+      }));
 }
 
 SmallVector<Value> WindowKernel::overKeys(
@@ -436,6 +449,9 @@ Value WindowKernel::scores(const Queries &queries, const KeyBlock &block,
     inputs.push_back(numbers);
   if (kept.bound)
     llvm::append_values(inputs, kept.bound, kept.last);
+  size_t chosen = inputs.size();
+  if (block.chosen)
+    inputs.push_back(block.chosen);
   if (queries.slopes)
     inputs.push_back(queries.slopes);
   double cap = record.getSoftCap().getValueAsDouble();
@@ -462,6 +478,11 @@ Value WindowKernel::scores(const Queries &queries, const KeyBlock &block,
     if (kept.bound)
       visible = arith::AndIOp::create(
           builder, loc, visible, isKept(builder, e[1], distance, e[2], e[3]));
+    if (block.chosen)
+      visible = arith::AndIOp::create(
+          builder, loc, visible,
+          arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
+                                e[chosen], constant(builder, 0)));
     return arith::SelectOp::create(
                builder, loc, visible, score,
                constant(builder, -std::numeric_limits<double>::infinity()))

@@ -20,6 +20,9 @@ struct Queries {
   mlir::Value slopes; // f32, or a column of M; null: none
   mlir::Value sinks;  // likewise
   mlir::Value keyHead, valueHead, numberHead;
+  /// Numbers of the blocks that they have chosen, as the bits of f32: a row of each
+  /// query (prefill), or one row of all heads (decode); null: they see all blocks.
+  mlir::Value blocks;
 };
 
 /// A block of keys and what they carry.
@@ -45,6 +48,9 @@ struct KeyBlock {
   /// in the window.
   bool isPassed = false;
   mlir::Value fromQuery = {}; // i32, its first position less the first query's
+  mlir::Value chosen =
+      {}; // column, 1 for queries that have chosen it and 0 for the
+          // others; null: it is the same for all queries
 };
 
 /// What a query and a key are to one another: the key's position less the
@@ -129,6 +135,11 @@ private:
            llvm::function_ref<llvm::SmallVector<mlir::Value>(
                KeyBlock block, LoadKeys load, mlir::ValueRange carried)>
                body);
+  /// What `mix` computes of a block of keys, where any of the queries has chosen the
+  /// block that its keys belong to; else `before`.
+  mlir::ValueRange
+  whereChosen(const Queries &queries, KeyBlock block, mlir::ValueRange before,
+              llvm::function_ref<Running(const KeyBlock &)> mix);
   /// All keys in sight, where the record keeps no fewer.
   Kept findKept(const Queries &queries);
   /// A column with how many keys in sight of each query `holds` for, given
@@ -212,7 +223,7 @@ private:
   seq::WindowTokens tokens;
   KeyStates ring, first;
   WindowBlocks blocks;
-  int64_t headsPerNumber = 1;
+  int64_t headsPerNumber = 1, headsPerChoice = 1;
   int64_t heads, keyChannels, valueChannels, ringRows, blockKeys;
   int64_t rows = 0; // M
   tile::TileType columnType, scoreType, mixedType;

@@ -23,9 +23,11 @@ int64_t effc::sharedHeadsOf(seq::MixerOpInterface mixer) {
   seq::WindowAttr record = mixer.getStructure().getWindow();
   seq::WindowTokens tokens = windowTokensOf(mixer);
   int64_t shared = std::min(record.getHeadsPerKey(), record.getHeadsPerValue());
-  return tokens.keyScore ? std::gcd(shared, sizeOf(tokens.query, 1) /
-                                                sizeOf(tokens.keyScore, 1))
-                         : shared;
+  // The same of those that have a number per key, or a choice of blocks, together.
+  for (Value grouped : {tokens.keyScore, tokens.blocks})
+    if (grouped)
+      shared = std::gcd(shared, sizeOf(tokens.query, 1) / sizeOf(grouped, 1));
+  return shared;
 }
 
 // The pieces of a decode call's keys, of which each item has as few as fill the
@@ -63,6 +65,9 @@ WindowBlocks effc::windowBlocksOf(seq::MixerOpInterface mixer,
   // A block never wraps around in the ring.
   int64_t ringRows = sizeOf(windowStateOf(mixer, tokens.keyState), 0);
   while (ringRows % blocks.keys != 0)
+    blocks.keys /= 2;
+  // Nor does it lie in two blocks of which a query may choose one.
+  while (mixer.getStructure().getWindow().getBlock() % blocks.keys != 0)
     blocks.keys /= 2;
   // Heads times parts of a segment's queries: a call may have one segment and a
   // model few heads.

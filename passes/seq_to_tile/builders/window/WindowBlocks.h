@@ -11,7 +11,8 @@ namespace effc {
 WindowBlocks windowBlocksOf(seq::MixerOpInterface mixer,
                             const CallContext &call);
 
-/// Heads that share a key, a value and a number: the rows of a block in decode.
+/// Heads that share a key, a value, a number and a choice of blocks: the rows of a
+/// block in decode.
 int64_t sharedHeadsOf(seq::MixerOpInterface mixer);
 
 } // namespace effc

@@ -27,6 +27,11 @@ Queries WindowKernel::queriesOfDecode(Value head) {
   queries.tile = tileOf(tokens.query);
   if (tokens.sinkQuery)
     queries.atEnd = tileOf(tokens.sinkQuery);
+  if (tokens.blocks) // of which the heads of an item share one choice
+    queries.blocks = k.load(
+        k.read(tokens.blocks),
+        {row, k.divide(head, headsPerChoice).first, k.index(0)},
+        {1, 1, sizeOf(tokens.blocks, 2)}, k.rowType(sizeOf(tokens.blocks, 2)));
   queries.first = queries.last = segment.getStart();
   queries.slopes = perHead(tokens.slopes);
   // Where pieces are merged by another launch, it adds what has no key.

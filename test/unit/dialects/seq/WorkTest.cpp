@@ -77,6 +77,38 @@ func.func @forward(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %w: tensor<2x5x3xf32>
   EXPECT_EQ(countWork(program.getFunction()).perToken, 60u + 240u);
 }
 
+// 8 blocks of 8 positions, 64 in all. Of 6 heads with 4 key and 5 value channels, for
+// each token before, the mean of a full context 32: to choose by shares
+// 4 * 6 * 4 / 8 = 12; to mix means 2 * 6 * 9 / 8, rounded down 13. 3 chosen blocks have
+// 24 keys of 2 * 6 * 9.
+TEST(Work, CountsMeansOfBlocksAndChosenBlocks) {
+  Program program(R"(
+func.func @forward(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x5xf32>, %p: tensor<?xi32>,
+                   %s: tensor<8x2x4xf32>, %t: tensor<8x2x5xf32>, %a: tensor<64x2x4xf32>, %b: tensor<64x2x5xf32>)
+    -> tensor<?x6x5xf32> {
+  %c, %n0 = seq.choose_blocks %q, %k positions(%p) state(%s)
+      {block = 8 : i64, scale = 1.0 : f64, score = #seq.block_score<share>}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?xi32>, tensor<8x2x4xf32>)
+        -> (tensor<?x2x3xi32>, tensor<8x2x4xf32>)
+  %m, %n1, %n2 = seq.mix_block_means %q, %k, %v positions(%p) states(%s, %t) {block = 8 : i64, scale = 1.0 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>, tensor<?xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+        -> (tensor<?x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
+  %y, %n3, %n4 = seq.attention %q, %k, %v positions(%p) blocks(%c) states(%a, %b) {block = 8 : i64, scale = 1.0 : f64}
+      : (tensor<?x6x4xf32>, tensor<?x2x4xf32>, tensor<?x2x5xf32>, tensor<?xi32>, tensor<?x2x3xi32>,
+         tensor<64x2x4xf32>, tensor<64x2x5xf32>) -> (tensor<?x6x5xf32>, tensor<64x2x4xf32>, tensor<64x2x5xf32>)
+  %z = seq.add %y, %m : tensor<?x6x5xf32>
+  return %z : tensor<?x6x5xf32>
+}
+)");
+  Work work = countWork(program.getFunction());
+  EXPECT_EQ(work.perToken, 32u * (12 + 13) + 24u * 108);
+  ASSERT_EQ(work.keys.size(), 2u);
+  EXPECT_EQ(work.keys[0].window, 0u);
+  EXPECT_EQ(work.keys[0].flops, 25u);
+  EXPECT_EQ(work.keys[1].window, 24u);
+  EXPECT_EQ(work.keys[1].flops, 108u);
+}
+
 static Work mixerOf(int64_t keys, int64_t values) {
   std::string k = std::to_string(keys), v = std::to_string(values);
   std::string x = "tensor<?x4x" + v + "xf32>", b = "tensor<?x2x" + k + "xf32>",
