@@ -19,6 +19,8 @@
 #include "frontend/families/FlashLightNet.h"
 #include "frontend/families/FlashLinear.h"
 #include "frontend/families/FlashLinearAttention.h"
+#include "frontend/families/FlashMoba.h"
+#include "frontend/families/FlashNsa.h"
 #include "frontend/families/FlashRwkv.h"
 #include "frontend/families/FlashSamba.h"
 #include "frontend/families/FlashTransformer.h"
@@ -105,6 +107,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importFlashLightNet},
       {"transformer", "TransformerForCausalLM", "", readVocabularySize,
        importFlashTransformer},
+      {"moba", "MoBAForCausalLM", "", readVocabularySize, importFlashMoba},
+      {"nsa", "NSAForCausalLM", "", readVocabularySize, importFlashNsa},
       {"kimi_linear", "KimiLinearForCausalLM", "", readVocabularySize,
        importKimiLinear, /*hasOwnCode=*/true},
       {"deepseek_v2", "DeepseekV2ForCausalLM", "", readVocabularySize,

@@ -29,15 +29,11 @@ llvm::ArrayRef<RefusedModel> effc::frontend::getRefusedModels() {
        "reads of one state, and a linear recurrence is read once"},
       {"mla", "its latent attention has other tensors than DeepSeek's, and no "
               "importer reads them yet"},
-      {"moba", "each query attends to the blocks of keys whose means it scores "
-               "highest, and seq.attention has no choice of blocks"},
       {"mom", "a router sends each token to a few of several memories, whose "
               "convolutions and recurrences see no others"},
       {"momentum_deltanet",
        "flash-linear-attention has its layer and no model of it; the "
        "explicit layout has the layer as part 'momentum_delta_rule'"},
-      {"nsa", "attention to compressed blocks chooses the blocks that a second "
-              "attention sees, and seq.attention has no choice of blocks"},
       {"parallax",
        "a second product with the keys corrects its output under the same "
        "softmax, and seq.attention has one product"},

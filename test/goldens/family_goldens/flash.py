@@ -149,6 +149,24 @@ CASES = [
         hidden_size=24, num_heads=6, num_kv_heads=2, qkv_bias=True, qk_norm=True, window_size=9, rope_theta=300.0,
         hidden_ratio=None, intermediate_size=28, max_position_embeddings=64, elementwise_affine=False, fuse_norm=False,
         norm_eps=1e-4, tie_word_embeddings=True), dtype="bf16", embedding=0.3),
+    case("moba", "plain", "MoBA", dict(
+        num_heads=3, moba_chunk_size=8, moba_topk=3, use_output_gate=True, qk_norm=True, rope_theta=300.0,
+        max_position_embeddings=64)),
+    case("moba", "shared_bf16", "MoBA", dict(
+        hidden_size=24, num_heads=4, num_kv_heads=2, qkv_bias=True, moba_chunk_size=5, moba_topk=2,
+        intermediate_size=28, max_position_embeddings=64, vocab_size=59, tie_word_embeddings=True), dtype="bf16",
+         embedding=0.3),
+    case("moba", "without_choice", "MoBA", dict(
+        hidden_size=20, num_heads=2, moba_chunk_size=16, moba_topk=1, num_hidden_layers=1, hidden_ratio=None,
+        intermediate_size=28, max_position_embeddings=64, vocab_size=53)),
+    # The library's kernels ask for at least 16 heads that share a key.
+    case("nsa", "plain", "NSA", dict(
+        hidden_size=28, num_heads=16, num_kv_heads=1, head_dim=4, block_size=4, block_counts=4, window_size=7,
+        rope_theta=300.0, intermediate_size=36, max_position_embeddings=64)),
+    case("nsa", "groups_bf16", "NSA", dict(
+        hidden_size=20, num_heads=32, num_kv_heads=2, head_dim=6, qkv_bias=True, block_size=3, block_counts=8,
+        window_size=0, intermediate_size=28, max_position_embeddings=64, vocab_size=59, norm_eps=1e-4,
+        tie_word_embeddings=True), dtype="bf16", embedding=0.3),
     case("rwkv6", "plain", "RWKV6", dict(
         hidden_size=24, num_heads=3, expand_k=0.5, proj_low_rank_dim=4, gate_low_rank_dim=6,
         intermediate_size=40)),

@@ -31,7 +31,9 @@ import fla.layers.lightnet  # noqa: E402
 import fla.layers.linear_attn  # noqa: E402
 import fla.layers.log_linear_mamba2  # noqa: E402
 import fla.layers.mamba2  # noqa: E402
+import fla.layers.moba  # noqa: E402
 import fla.layers.multiscale_retention  # noqa: E402
+import fla.layers.nsa  # noqa: E402
 import fla.layers.rodimus  # noqa: E402
 import fla.layers.rwkv6  # noqa: E402
 import fla.layers.rwkv7  # noqa: E402
@@ -39,6 +41,8 @@ import fla.layers.yoco  # noqa: E402
 import fla.models.rwkv6.modeling_rwkv6  # noqa: E402
 import fla.models.rwkv7.modeling_rwkv7  # noqa: E402
 import fla.modules.feature_map  # noqa: E402
+import fla.ops.moba.parallel  # noqa: E402
+import fla.ops.nsa.naive  # noqa: E402
 from fla.modules import mlp, norm, rotary  # noqa: E402
 from fla.modules.activations import ACT2FN  # noqa: E402
 from fla.modules.causal_conv1d import ShortConvolution  # noqa: E402
@@ -220,6 +224,53 @@ fla.layers.attn.flash_attn_func = fla.layers.rodimus.flash_attn_func = softmax_a
 fla.layers.yoco.parallel_attn = lambda q, k, v, **unused: softmax_attention(q, k, v)
 # Which would round queries, keys and values.
 fla.layers.rodimus.autocast_to_fp16 = lambda x: x
+
+# Attention to chosen blocks of keys: the library's choice and its merging, around attention in torch.
+
+
+def attend_in_turn(q, k, v, cu_seqlens_q, cu_seqlens_k, causal):
+    """Sequences [T, H, K] one behind another: what they mix, and the logs of their sums of exponentials [H, T]."""
+    mixed, logs = [], []
+    ends = zip(cu_seqlens_q, cu_seqlens_q[1:], cu_seqlens_k, cu_seqlens_k[1:])
+    for q_begin, q_end, k_begin, k_end in ends:
+        scores = torch.einsum("thd,shd->hts", q[q_begin:q_end], k[k_begin:k_end]) * q.shape[-1] ** -0.5
+        if causal:
+            unseen = torch.ones(scores.shape[1:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(unseen, float("-inf"))
+        logs.append(scores.logsumexp(-1))
+        mixed.append(torch.einsum("hts,shd->thd", scores.softmax(-1), v[k_begin:k_end]))
+    return torch.cat(mixed), torch.cat(logs, 1)
+
+
+def with_logs(q, k, v, cu_seqlens_q, cu_seqlens_k, causal, **unused):
+    return (*attend_in_turn(q, k, v, cu_seqlens_q, cu_seqlens_k, causal), None, None)
+
+
+def without_logs(q, k, v, cu_seqlens_q, cu_seqlens_k, *lengths, causal):
+    return attend_in_turn(q, k, v, cu_seqlens_q, cu_seqlens_k, causal)[0]
+
+
+fla.ops.moba.parallel._flash_attn_varlen_forward = with_logs
+fla.ops.moba.parallel.flash_attn_varlen_func = without_logs
+choose_for_each_head = fla.ops.moba.parallel.parallel_moba
+
+
+def moba(q, k, v, **more):
+    """The library's function takes as many heads of keys as of queries; shared ones are repeated."""
+    k, v = (x.repeat_interleave(q.shape[2] // x.shape[2], 2) for x in (k, v))
+    return choose_for_each_head(q, k, v, **more)
+
+
+fla.layers.moba.parallel_moba = moba
+
+
+def mean_pooling(x, size, cu_seqlens=None):
+    return torch.stack([part.mean(1) for part in x.split(size, 1)], 1)
+
+
+fla.ops.nsa.naive.mean_pooling = mean_pooling
+fla.ops.nsa.naive.flash_attn_func = softmax_attention
+fla.layers.nsa.parallel_nsa = fla.ops.nsa.naive.naive_nsa
 
 # Recurrences.
 

@@ -127,6 +127,74 @@ TEST_F(FlashConfig, TheDecoderOfAttentionWritesWhatNobodyReads) {
       "attend, but got an object");
 }
 
+// A window is handed to the library's cache alone.
+TEST_F(FlashConfig, MobaChoosesBlocksInEveryCall) {
+  read("moba/shared_bf16");
+  auto isSaid = [&](llvm::StringRef text) {
+    return llvm::any_of(
+        remarks, [&](llvm::StringRef remark) { return remark.contains(text); });
+  };
+  llvm::StringRef steps = "the public library's steps attend to all keys";
+  std::string module = moduleOf();
+  EXPECT_TRUE(isSaid(steps));
+  EXPECT_EQ(llvm::StringRef(module).count("seq.choose_blocks"), 2u);
+  // 4 heads choose by themselves; 13 blocks of 5 positions hold the context of 64.
+  EXPECT_EQ(
+      llvm::StringRef(module).count("tensor<?x4x2xi32>, tensor<13x2x6xf32>)"),
+      2u);
+  EXPECT_EQ(llvm::StringRef(moduleWith("moba_topk", 1)).count("choose_blocks"),
+            0u);
+  EXPECT_TRUE(isSaid("'moba_topk' of 1 is attention to all keys"));
+  EXPECT_FALSE(isSaid(steps));
+  expectIgnored("use_flash_moba", true);
+  expectIgnored("elementwise_affine", false);
+  EXPECT_EQ(importWith("window_size", 9),
+            "config.json: expects 'window_size' to be null, but got 9");
+  EXPECT_EQ(importWith("moba_topk", 0),
+            "config.json: expects 'moba_topk' to be an integer in 1.." +
+                std::to_string(kMostContext) + ", but got 0");
+  EXPECT_EQ(
+      importWith("attn", json::object({{"layers", {1}}, {"num_heads", 2}})),
+      "config.json: expects no 'attn' in a model whose layers all choose "
+      "blocks, but got an object");
+}
+
+// Three blocks are always chosen, and the library's kernel rounds their number up.
+TEST_F(FlashConfig, NsaChoosesAPowerOfTwoOfBlocks) {
+  read("nsa/plain");
+  for (int count : {1, 2, 3, 6})
+    EXPECT_EQ(importWith("block_counts", count),
+              "config.json: expects 'block_counts' to be a power of two of at "
+              "least 4, but got " +
+                  std::to_string(count));
+  llvm::StringRef shape = "tensor<?x1x8xi32>, tensor<16x1x4xf32>)";
+  EXPECT_EQ(llvm::StringRef(moduleWith("block_counts", 8)).count(shape), 2u);
+  expectIgnored("elementwise_affine", false);
+  // Three branches for each of 2 layers, two without a window.
+  auto branches = [](llvm::StringRef module) {
+    return module.count("= seq.attention") +
+           module.count("= seq.mix_block_means");
+  };
+  EXPECT_EQ(branches(moduleOf()), 6u);
+  EXPECT_EQ(branches(moduleWith("window_size", 0)), 4u);
+}
+
+TEST_F(FlashConfig, HeadsOfNsaFollowFromTheLibrarysDefaults) {
+  read("nsa/plain");
+  config.erase("num_kv_heads");
+  std::string module = moduleOf();
+  EXPECT_EQ(moduleWith("num_kv_heads", 4), module);
+  EXPECT_NE(moduleWith("num_kv_heads", nullptr), module);
+  EXPECT_EQ(moduleWith("num_kv_heads", 16),
+            moduleWith("num_kv_heads", nullptr));
+  EXPECT_EQ(importWith("num_heads", 18),
+            "config.json: expects 'num_heads' to be a multiple of 4 where "
+            "'num_kv_heads' is not given, but got 18");
+  EXPECT_EQ(importWith("num_kv_heads", 3),
+            "config.json: expects 'num_kv_heads' to divide 'num_heads' 16, but "
+            "got 3");
+}
+
 // Slots that are not counted are as many as the channels of a key.
 TEST_F(FlashConfig, SlotsAreKeysWhereNoNumberSaysHowMany) {
   read("gsa/plain");

@@ -33,6 +33,8 @@ struct Survey {
   /// Whether one that sees all keys turns queries, and whether by angles that
   /// change with the length, or scales them by their positions.
   bool turns = false, stretches = false;
+  /// Whether some see the blocks of keys that their queries choose.
+  bool chooses = false;
 };
 
 Survey survey(mlir::ModuleOp module) {
@@ -43,6 +45,7 @@ Survey survey(mlir::ModuleOp module) {
     if (mlir::Value keys = op.getSinkKeys())
       sinks = llvm::cast<mlir::RankedTensorType>(keys.getType()).getDimSize(0);
     found.windows.push_back({window, sinks});
+    found.chooses |= bool(op.getBlocks());
     auto turn = op.getQ().getDefiningOp<seq::RotaryOp>();
     if (window > 0 || !turn)
       return;
@@ -81,6 +84,10 @@ TEST_P(StreamingTest, ChangesNothingWhileAllTokensStay) {
       EXPECT_EQ(reason, "expects --sinks and --window within the context that "
                         "rotary positions are not stretched for, but got 13 "
                         "and 35");
+    else if (before.chooses)
+      EXPECT_EQ(reason, "expects positions that turn keys or lower their "
+                        "scores beside --window, but got blocks of positions "
+                        "that queries choose");
     else
       EXPECT_FALSE(before.turns) << reason;
     return;

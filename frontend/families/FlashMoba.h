@@ -1,0 +1,14 @@
+// Mixture of block attention, in the layout of flash-linear-attention.
+#ifndef EFFC_FRONTEND_FAMILIES_FLASHMOBA_H
+#define EFFC_FRONTEND_FAMILIES_FLASHMOBA_H
+
+#include "frontend/families/Family.h"
+
+namespace effc::frontend {
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importFlashMoba(FamilyInput &input);
+
+} // namespace effc::frontend
+
+#endif // EFFC_FRONTEND_FAMILIES_FLASHMOBA_H
