@@ -87,7 +87,8 @@ def SizeContextPass : Pass<"seq-size-context", "::mlir::ModuleOp"> {
     the number of positions it has room for. Gives every such state room for
     `positions`, or, where that is 0, for the `max_context` of the module's
     `#seq.model`, or for as many as the shortest of them has room for, with a
-    remark; rows come in blocks of 32. `max_context` becomes that number, so that
+    remark; rows come in blocks of 32. A state with a row for every so many positions
+    gets as many rows as hold these. `max_context` becomes that number, so that
     the runtime refuses a token past it. A `seq.embedding` of the positions, a
     `seq.causal_mix` and a `seq.rotary` with frequencies for each position bound them
     too: fewer rows than the longest context has positions are an error.

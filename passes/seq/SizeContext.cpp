@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace effc {
@@ -28,7 +30,12 @@ struct Growing {
   RankedTensorType type;
   int64_t positionsPerRow;
 
-  int64_t positions() const { return type.getDimSize(0) * positionsPerRow; }
+  int64_t positions() const {
+    int64_t most = std::numeric_limits<int64_t>::max();
+    return type.getDimSize(0) > most / positionsPerRow
+               ? most
+               : type.getDimSize(0) * positionsPerRow;
+  }
 };
 
 /// The argument of a model that holds the position of each token, after the

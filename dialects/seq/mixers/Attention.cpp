@@ -1,5 +1,6 @@
 // seq.attention. Softmax attention with a ring of keys and values, and with
 // first tokens that stay. arXiv:1706.03762, arXiv:2309.17453.
+#include "dialects/seq/BlockLength.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/reference/Frame.h"
@@ -149,10 +150,7 @@ static LogicalResult verifyBlocks(AttentionOp op, ShapeFormula &shapes) {
            << "expects M to divide H = " << shapes["H"]
            << " and to be a multiple of G = " << shapes["G"]
            << " and of J = " << shapes["J"] << ", but got " << choosing;
-  if (int64_t(*op.getBlock()) < 1)
-    return op.emitOpError() << "expects 'block' of at least 1, but got "
-                            << int64_t(*op.getBlock());
-  return success();
+  return verifyBlockLength(op, *op.getBlock());
 }
 
 LogicalResult AttentionOp::verify() {

@@ -113,7 +113,7 @@ def Seq_AttentionOp
       them.
     * (ATT13) `blocks` and `block` are both present or both absent, and present
       without `window` and `keep`; `blocks` is `T,M,U`, `M` divides `H` and is a
-      multiple of `G` and of `J`; `block` is at least 1.
+      multiple of `G` and of `J`; `block` is in 1..2^30.
 
     Numerics: the largest score is subtracted from all before the exponential;
     a key out of sight is left out by select, never by adding a large number.

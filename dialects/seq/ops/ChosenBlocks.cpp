@@ -1,4 +1,5 @@
 // Blocks of keys that queries choose, and the scores of what they have chosen.
+#include "dialects/seq/BlockLength.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/reference/BlockSums.h"
@@ -16,10 +17,9 @@ using namespace effc::seq::reference;
 // CHOOSE_BLOCKS4 and CHOOSE_BLOCKS5.
 static LogicalResult verifyNumbers(ChooseBlocksOp op, int64_t count) {
   int64_t first = op.getFirst(), last = op.getLast();
-  if (int64_t(op.getBlock()) < 1)
-    return op.emitOpError() << "expects 'block' of at least 1, but got "
-                            << int64_t(op.getBlock());
-  if (first < 0 || last < 1 || first + last > count) {
+  if (failed(verifyBlockLength(op, op.getBlock())))
+    return failure();
+  if (first < 0 || last < 1 || last > count || first > count - last) {
     InFlightDiagnostic error =
         op.emitOpError() << "expects 'first' of at least 0 and 'last' of at "
                             "least 1, together at most the "
@@ -162,10 +162,7 @@ LogicalResult BlockMaskOp::verify() {
   if (shapes["H"] % shapes["M"] != 0)
     return emitOpError() << "expects M to divide H = " << shapes["H"]
                          << ", but got " << shapes["M"];
-  if (int64_t(getBlock()) < 1)
-    return emitOpError() << "expects 'block' of at least 1, but got "
-                         << int64_t(getBlock());
-  return success();
+  return verifyBlockLength(*this, getBlock());
 }
 
 template <typename S>

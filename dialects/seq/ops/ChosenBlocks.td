@@ -58,7 +58,7 @@ def Seq_ChooseBlocksOp
     * (CHOOSE_BLOCKS1) `q` is `T,H,K`, `k` is `T,G,K`, `positions` is `T`.
     * (CHOOSE_BLOCKS2) `sums` is `L,G,K`, and `next_sums` has its type.
     * (CHOOSE_BLOCKS3) `chosen` is `T,M,U`; `M` divides `H`, and `G` divides `M`.
-    * (CHOOSE_BLOCKS4) `block` is at least 1, `first` at least 0, `last` at least 1, and
+    * (CHOOSE_BLOCKS4) `block` is in 1..2^30, `first` at least 0, `last` at least 1, and
       `first + last` at most `U`.
     * (CHOOSE_BLOCKS5) `scale` is finite.
 
@@ -116,7 +116,7 @@ def Seq_BlockMaskOp : Seq_ValueOp<"block_mask", [AllTypesMatch<["scores", "y"]>]
     Constraints:
 
     * (BLOCK_MASK1) The shapes are those of the table, and `M` divides `H`.
-    * (BLOCK_MASK2) `block` is at least 1.
+    * (BLOCK_MASK2) `block` is in 1..2^30.
     * (BLOCK_MASK3) `y` has the type of `scores`.
 
     Example:

@@ -1,4 +1,5 @@
 // seq.mix_block_means: attention over mean keys and values. arXiv:2502.11089.
+#include "dialects/seq/BlockLength.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 #include "dialects/seq/reference/BlockSums.h"
@@ -24,9 +25,8 @@ LogicalResult MixBlockMeansOp::verify() {
   if (shapes["H"] % shapes["G"] != 0)
     return emitOpError() << "expects G to divide H = " << shapes["H"]
                          << ", but got " << shapes["G"];
-  if (int64_t(getBlock()) < 1)
-    return emitOpError() << "expects 'block' of at least 1, but got "
-                         << int64_t(getBlock());
+  if (failed(verifyBlockLength(*this, getBlock())))
+    return failure();
   if (!getScale().isFinite())
     return emitOpError() << "expects a finite 'scale', but got "
                          << getScaleAttr();
@@ -55,9 +55,9 @@ OperandRole MixBlockMeansOp::getOperandRole(unsigned index) {
 
 // One head of one token that sees the blocks before `count`.
 template <typename S>
-static void mix(MixBlockMeansOp op, const Tensor<S> &q,
-                const Tensor<S> &keys, const Tensor<S> &values, int64_t t,
-                int64_t h, int64_t count, Tensor<S> &y) {
+static void mix(MixBlockMeansOp op, const Tensor<S> &q, const Tensor<S> &keys,
+                const Tensor<S> &values, int64_t t, int64_t h, int64_t count,
+                Tensor<S> &y) {
   int64_t block = op.getBlock(), g = h / (q.getDim(1) / values.getDim(1));
   S scale = S(op.getScale().convertToDouble());
   SmallVector<S> weights;

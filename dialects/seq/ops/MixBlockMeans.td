@@ -47,7 +47,7 @@ def Seq_MixBlockMeansOp
       `y` is `T,H,V`; `G` divides `H`.
     * (MEANS2) `key_sums` is `L,G,K`, `value_sums` is `L,G,V`, and the next ones
       have their types.
-    * (MEANS3) `block` is at least 1.
+    * (MEANS3) `block` is in 1..2^30.
     * (MEANS4) `scale` is finite.
 
     Example:

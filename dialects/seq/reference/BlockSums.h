@@ -15,10 +15,9 @@ inline llvm::Error checkBlockPositions(const Tensor<int32_t> &positions,
       return fail("expects 'positions' of at least 0, each one more than the "
                   "one before, but got " +
                   llvm::Twine(positions(t)) + " for token " + llvm::Twine(t));
-    if (positions(t) >= blocks * block)
-      return fail("expects 'positions' below " + llvm::Twine(blocks * block) +
-                  ", which " + llvm::Twine(blocks) + " blocks of " +
-                  llvm::Twine(block) + " hold, but got " +
+    if (positions(t) / block >= blocks)
+      return fail("expects 'positions' inside of " + llvm::Twine(blocks) +
+                  " blocks of " + llvm::Twine(block) + ", but got " +
                   llvm::Twine(positions(t)));
   }
   return llvm::Error::success();

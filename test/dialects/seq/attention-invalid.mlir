@@ -351,7 +351,7 @@ func.func @att13_groups_of_several_keys(
 
 func.func @att13_block(
     %q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %b: tensor<7x2x3xi32>, %keys: tensor<8x2x4xf32>, %values: tensor<8x2x5xf32>) {
-  // expected-error @+1 {{expects 'block' of at least 1, but got 0}}
+  // expected-error @+1 {{expects 'block' in 1..1073741824, but got 0}}
   %y, %a, %c = seq.attention %q, %k, %v positions(%p) blocks(%b) states(%keys, %values) {block = 0 : i64, scale = 0.5 : f64}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<7x2x3xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)

@@ -66,7 +66,7 @@ func.func @choose_blocks3_chosen_t(%q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>,
 // -----
 
 func.func @choose_blocks4_block(%q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %p: tensor<7xi32>, %s: tensor<8x2x4xf32>) {
-  // expected-error @+1 {{expects 'block' of at least 1, but got 0}}
+  // expected-error @+1 {{expects 'block' in 1..1073741824, but got 0}}
   %c, %n = "seq.choose_blocks"(%q, %k, %p, %s) {block = 0 : i64, scale = 0.5 : f64, score = #seq.block_score<share>, first = 1 : i64, last = 2 : i64}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7xi32>, tensor<8x2x4xf32>) -> (tensor<7x2x5xi32>, tensor<8x2x4xf32>)
   return
@@ -122,7 +122,7 @@ func.func @block_mask1_groups(%s: tensor<6x7x5xf32>, %k: tensor<5xi32>, %c: tens
 // -----
 
 func.func @block_mask2_block(%s: tensor<6x7x5xf32>, %k: tensor<5xi32>, %c: tensor<7x2x3xi32>) {
-  // expected-error @+1 {{expects 'block' of at least 1, but got 0}}
+  // expected-error @+1 {{expects 'block' in 1..1073741824, but got 0}}
   %y = "seq.block_mask"(%s, %k, %c) {block = 0 : i64}
       : (tensor<6x7x5xf32>, tensor<5xi32>, tensor<7x2x3xi32>) -> tensor<6x7x5xf32>
   return

@@ -53,7 +53,7 @@ func.func @means2_next_key_sums(%q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v
 // -----
 
 func.func @means3_block(%q: tensor<7x6x4xf32>, %k: tensor<7x2x4xf32>, %v: tensor<7x2x5xf32>, %p: tensor<7xi32>, %ks: tensor<8x2x4xf32>, %vs: tensor<8x2x5xf32>) {
-  // expected-error @+1 {{expects 'block' of at least 1, but got -4}}
+  // expected-error @+1 {{expects 'block' in 1..1073741824, but got -4}}
   %y, %n, %m = "seq.mix_block_means"(%q, %k, %v, %p, %ks, %vs) {block = -4 : i64, scale = 0.5 : f64}
       : (tensor<7x6x4xf32>, tensor<7x2x4xf32>, tensor<7x2x5xf32>, tensor<7xi32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
         -> (tensor<7x6x5xf32>, tensor<8x2x4xf32>, tensor<8x2x5xf32>)
