@@ -44,6 +44,13 @@ bool CompileOptions::canPackWeights() const {
          });
 }
 
+bool CompileOptions::canBundleWeights() const {
+  return weights != codegen::WeightsMode::Reference &&
+         llvm::all_of(targets, [&](const Target *target) {
+           return target->bundle == targets.front()->bundle;
+         });
+}
+
 namespace {
 
 class Compilation {
@@ -437,6 +444,7 @@ llvm::Error Compilation::lower(Lowering &lowering, Phase last) {
   pipeline.target = lowering.target;
   pipeline.further = lowering.further;
   pipeline.panels &= options.canPackWeights();
+  pipeline.bundles &= options.canBundleWeights();
   lowering.module->getOperation()->setAttr(tile::kTargetAttr,
                                            describeTarget(pipeline, &context));
   if (options.compileFrom)
@@ -506,6 +514,7 @@ static llvm::Error recompileWith(codegen::WeightsMode weights,
   CompileOptions options = given;
   options.weights = weights;
   options.pipeline.panels &= given.canPackWeights();
+  options.pipeline.bundles &= given.canBundleWeights();
   return Compilation(options, events, &model).run();
 }
 

@@ -80,6 +80,9 @@ struct CompileOptions {
   /// Whether weights may lie as the host's products of integers want them: code for a
   /// GPU and the files of a checkpoint have them in rows.
   bool canPackWeights() const;
+  /// Whether they may lie in bundles, as loads of GPUs want them: all targets take the
+  /// same, and no weight stays in the files of a checkpoint.
+  bool canBundleWeights() const;
 };
 
 /// What a compilation says besides its result.

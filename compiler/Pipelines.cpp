@@ -26,6 +26,7 @@ tile::TargetAttr effc::describeTarget(const PipelineOptions &options,
   CodeWishes wishes;
   wishes.products = options.products;
   wishes.panels = options.panels;
+  wishes.bundles = options.bundles;
   wishes.bitStable = isHost ? options.bitStable : options.bitStableOnGpu;
   wishes.library = options.libraryProducts;
   wishes.optimised = options.optimised;
@@ -40,6 +41,7 @@ PhaseTarget PhaseTarget::of(tile::TargetAttr attr) {
   target.isSimulated = attr.getSimulated();
   target.roundsProducts = bool(attr.getRoundedTo());
   target.hasPanels = attr.getDigits() > 0;
+  target.hasBundles = attr.getBundle() > 0;
   target.hasLevels = !attr.getFurther().empty();
   return target;
 }
@@ -97,6 +99,8 @@ static void addSeq(OpPassManager &passes, const PipelineOptions &options,
     passes.addPass(createPackWeightsPass());
     passes.addPass(createStoreDigitsPass());
   }
+  if (target.hasBundles)
+    passes.addPass(createBundleWeightsPass());
 }
 
 // From kernel level to scheduled level.

@@ -25,6 +25,9 @@ struct PipelineOptions {
   /// Whether weights in blocks lie in panels for the host's products, where no other
   /// target reads them.
   bool panels = true;
+  /// Whether weights in blocks lie in bundles for GPUs, where no target reads them
+  /// otherwise.
+  bool bundles = true;
   /// Whether results that rounded products alone read lie in memory as what
   /// they are rounded to, if it has 16 bits.
   /// The bits are the same without.
@@ -62,6 +65,7 @@ struct PhaseTarget {
   bool isGpu = false, isSimulated = false;
   bool roundsProducts = false;
   bool hasPanels = false; // of the host
+  bool hasBundles = false;
   bool hasLevels = false; // of the host, more than one
 
   /// As a module names it; the host where the attribute is null.

@@ -2,6 +2,7 @@
 
 #include "compiler/StoredForward.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Bundles.h"
 #include "dialects/storage/Panels.h"
 
 #include <cstring>
@@ -10,7 +11,7 @@ using namespace effc;
 
 namespace {
 
-/// The module of a file, read when a weight in panels is wanted.
+/// The module of a file, read when a weight is wanted that may be in another order.
 class StoredTypes {
 public:
   explicit StoredTypes(std::string bytecode) {
@@ -30,10 +31,10 @@ public:
                           llvm::cast<mlir::RankedTensorType>(weight.getType())
                               .getElementType())
                     : storage::BlockType();
-    if (!type || !storage::hasPanels(type))
+    if (!type)
       return llvm::createStringError("the file has weight '" + symbol +
-                                     "' in panels, but its module does not say "
-                                     "of which blocks");
+                                     "' in blocks, but its module does not say "
+                                     "in which");
     return type;
   }
 
@@ -60,6 +61,33 @@ static StoredWeight denseWeight(const effc_weight_info_t &info) {
   return weight;
 }
 
+// From panels to rows.
+static llvm::Error unpackPanels(StoredWeight &weight,
+                                storage::BlockType blocks) {
+  uint64_t columns = weight.shape[1];
+  if (!storage::hasPanels(blocks) || columns % blocks.getElements() != 0 ||
+      weight.bytes.size() !=
+          storage::panelBytes(blocks, weight.shape[0], columns))
+    return llvm::createStringError("panels");
+  weight.bytes = storage::PanelOrder(blocks).unpack(weight.shape[0], columns,
+                                                    weight.bytes);
+  return llvm::Error::success();
+}
+
+// From bundles of so many elements to blocks.
+static llvm::Error unpackBundles(StoredWeight &weight,
+                                 storage::BlockType blocks, uint64_t elements) {
+  uint64_t count = elements / blocks.getElements(),
+           columns = weight.shape.back();
+  if (elements % blocks.getElements() != 0 ||
+      storage::blocksOfBundle(blocks, int64_t(columns), int64_t(elements)) !=
+          int64_t(count) ||
+      weight.bytes.size() % storage::bundleOf(blocks, count).getBytes() != 0)
+    return llvm::createStringError("bundles");
+  weight.bytes = storage::BundleOrder(blocks, count).unpack(weight.bytes);
+  return llvm::Error::success();
+}
+
 std::function<llvm::Expected<StoredWeight>(llvm::StringRef symbol)>
 effc::weightsOf(const Model &model, std::string seqBytecode) {
   auto types = std::make_shared<StoredTypes>(std::move(seqBytecode));
@@ -68,19 +96,20 @@ effc::weightsOf(const Model &model, std::string seqBytecode) {
       if (name != info.name)
         continue;
       StoredWeight weight = denseWeight(info);
-      if (info.rows_together == 1)
+      if (info.columns_together == 1)
         return weight;
-      llvm::Expected<storage::BlockType> rows = types->blocksOf(name);
-      if (!rows)
-        return rows.takeError();
-      uint64_t columns = weight.shape[1];
-      if (columns % rows->getElements() != 0 ||
-          weight.bytes.size() !=
-              storage::panelBytes(*rows, weight.shape[0], columns))
-        return llvm::createStringError("the file has other panels of weight '" +
-                                       name + "' than its module");
-      weight.bytes = storage::PanelOrder(*rows).unpack(weight.shape[0], columns,
-                                                       weight.bytes);
+      llvm::Expected<storage::BlockType> blocks = types->blocksOf(name);
+      if (!blocks)
+        return blocks.takeError();
+      llvm::Error error = llvm::Error::success();
+      if (info.rows_together > 1)
+        error = unpackPanels(weight, *blocks);
+      else if (info.columns_together != blocks->getElements())
+        error = unpackBundles(weight, *blocks, info.columns_together);
+      if (error)
+        return llvm::createStringError(
+            "the file has other " + llvm::toString(std::move(error)) +
+            " of weight '" + name + "' than its module");
       return weight;
     }
     return llvm::createStringError("the file has no weight '" + name + "'");

@@ -30,6 +30,10 @@ inline constexpr GpuCore kUsualCore = {.registers = 65536,
                                        .launch = 2500,
                                        .schedulers = 4};
 
+/// Elements of the longest bundle: whole sectors of 32 bytes for most kinds of blocks. Steps
+/// of the products that are as long, or twice, compute no places of their own.
+inline constexpr int64_t kUsualBundle = 512;
+
 struct Target {
   llvm::StringRef name;          // as --target spells it
   llvm::StringRef code;          // what the artifact calls its code
@@ -51,6 +55,8 @@ struct Target {
   // again from the second cache.
   int64_t roundedDotRate = 0, mostThreads = 0, mostSharedBytes = 0, cores = 0,
           bandwidth = 0, rereads = 0;
+  /// GPUs: the most elements of a bundle of blocks (dialects/storage/Bundles.h).
+  int64_t bundle = 0;
   GpuCore core = {};
   /// A GPU that the host simulates: `cpu` is the chip whose code it runs.
   bool simulated = false;
@@ -100,6 +106,7 @@ inline constexpr Target kSm80 = {.name = "sm_80",
                                  .cores = 108,
                                  .bandwidth = 1446,
                                  .rereads = rereadsOf(108),
+                                 .bundle = kUsualBundle,
                                  .core = kUsualCore,
                                  .units = kAmpereUnits};
 inline constexpr Target kSm90a = {.name = "sm_90a",
@@ -118,6 +125,7 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
                                   .cores = 132,
                                   .bandwidth = 1678,
                                   .rereads = rereadsOf(132),
+                                  .bundle = kUsualBundle,
                                   .core = kUsualCore,
                                   .units = kHopperUnits,
                                   .overlapsLaunches = true,
@@ -258,6 +266,8 @@ struct CodeWishes {
   Products products = Products::Usual;
   /// Whether the host's weights in blocks lie in panels.
   bool panels = true;
+  /// Whether weights in blocks lie in bundles, where the target has them.
+  bool bundles = true;
   /// The same bits wherever a prompt is cut.
   bool bitStable = false;
   /// Products by a library where the device has one.

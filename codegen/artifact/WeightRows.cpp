@@ -61,6 +61,8 @@ effc::codegen::whyNotReferenced(seq::WeightOp weight,
     return "its numbers follow from a tensor's by a rule";
   if (!tensor.isInOrder)
     return "the file has its bytes in another order";
+  if (weight.getBundles())
+    return "kernels read bundles of its blocks";
   if (storage != tensor.storage)
     return formatv("its elements are stored as {0} and used as {1}",
                    tensor.storage.name(), storage.name())
@@ -113,6 +115,9 @@ Expected<WeightRows> WeightRows::create(seq::WeightOp weight,
   if (weight.getPanels())
     result.order =
         storage::PanelOrder(cast<storage::BlockType>(type.getElementType()));
+  if (weight.getBundles())
+    result.bundles.emplace(cast<storage::BlockType>(type.getElementType()),
+                           weight.getBundles());
   result.paddedBytes = rowBytes(weight);
   result.buffer.assign(result.paddedBytes, 0);
   return result;
@@ -134,6 +139,13 @@ uint64_t WeightRows::rows() const {
 uint64_t WeightRows::bytesPerRow() const { return paddedBytes; }
 
 Expected<ArrayRef<uint8_t>> WeightRows::row(uint64_t row) {
+  if (bundles) {
+    std::vector<uint8_t> blocks(storage.bytes(int64_t(columns)));
+    if (Error error = readRow(row, blocks))
+      return std::move(error);
+    buffer = bundles->pack(blocks);
+    return buffer;
+  }
   if (!order) {
     if (Error error = readRow(row, buffer))
       return std::move(error);

@@ -5,6 +5,7 @@
 #include "codegen/artifact/Artifact.h"
 #include "codegen/artifact/WeightLoss.h"
 #include "dialects/seq/Seq.h"
+#include "dialects/storage/Bundles.h"
 #include "dialects/storage/Encoder.h"
 #include "dialects/storage/Panels.h"
 
@@ -43,7 +44,7 @@ public:
   uint64_t bytesPerRow() const;
   /// Whether rows are the source's own bytes, which takes no time to make.
   bool areCopied() const {
-    return storage == source.storage && !turned && !order;
+    return storage == source.storage && !turned && !order && !bundles;
   }
   /// The bytes of row `row` of the artifact, padding included; valid until the next call. Fails
   /// on an element that the storage has no finite number for.
@@ -69,10 +70,11 @@ private:
   /// Rows and columns of the weight's matrices where the source has their
   /// transposes.
   std::optional<std::pair<uint64_t, uint64_t>> turned;
-  storage::Storage storage;                 // of a row
-  std::optional<storage::Encoder> encoder;  // absent: only taken as it is
-  std::optional<storage::PanelOrder> order; // none: rows lie one by one
-  uint64_t count = 0;                       // rows of the matrix
+  storage::Storage storage;                    // of a row
+  std::optional<storage::Encoder> encoder;     // absent: only taken as it is
+  std::optional<storage::PanelOrder> order;    // none: rows lie one by one
+  std::optional<storage::BundleOrder> bundles; // none: blocks do
+  uint64_t count = 0;                          // rows of the matrix
   uint64_t columns = 0;
   uint64_t inputs = 0;        // of each matrix: a row has several times as many
   uint64_t paddedBytes = 0;   // of a row of the artifact

@@ -88,7 +88,8 @@ static uint32_t storageNumber(ProgramT &program, mlir::Type element) {
     return 0;
   for (auto [i, known] : enumerate(program.storages))
     if (known->name == storage.name() &&
-        known->rows == uint64_t(storage.blockRows()))
+        known->rows == uint64_t(storage.blockRows()) &&
+        known->elements == uint64_t(storage.blockElements()))
       return i + 1;
   auto filled = std::make_unique<StorageT>();
   filled->name = storage.name().str();

@@ -2,29 +2,16 @@
 #include "dialects/storage/Panels.h"
 
 #include "dialects/storage/Bytes.h"
+#include "dialects/storage/FieldBits.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <cstring>
-
 using namespace effc;
 using namespace effc::storage;
 
-// Neighbours from the first on that share a field; 0: all of the block.
-static int64_t columnsOf(FieldAttr field, BlockType rows) {
-  int64_t inner = 1;
-  for (size_t i = rows.getDigits().size(); i-- > 0;) {
-    for (int64_t piece = 0; piece < field.pieces(); ++piece)
-      if (field.stridesOf(piece)[i] != 0)
-        return inner;
-    inner *= rows.getDigits()[i];
-  }
-  return 0;
-}
-
 static bool fits(FieldAttr field, BlockType rows) {
-  int64_t columns = columnsOf(field, rows);
+  int64_t columns = columnsOf(field, rows.getDigits());
   if (field.getKind() == FieldKind::E4M3 || field.getKind() == FieldKind::E5M2)
     return false;
   if (columns == 0)
@@ -62,7 +49,7 @@ PanelLayout PanelLayout::of(BlockType rows) {
                    std::vector<PanelScale> &into) {
     for (FieldAttr field : fields) {
       int64_t columns =
-          std::min<int64_t>(columnsOf(field, rows), kGroupColumns);
+          std::min<int64_t>(columnsOf(field, rows.getDigits()), kGroupColumns);
       int64_t &end = columns == 0 ? layout.firstGroup : layout.groupBytes;
       into.push_back({field, end, columns});
       end += columns == 0 ? kPanelRows * field.bytes()
@@ -139,18 +126,6 @@ uint64_t storage::panelBytes(BlockType rows, uint64_t rowCount,
          (columns / rows.getElements()) * PanelLayout::of(rows).bytes;
 }
 
-// The bits of a field as places, lowest first.
-static std::vector<int64_t>
-bitsOf(FieldAttr field, llvm::ArrayRef<int64_t> digits, int64_t element) {
-  std::vector<int64_t> bits;
-  for (int64_t piece = 0; piece < field.pieces(); ++piece) {
-    int64_t bit = field.firstBit(piece, digits, element);
-    for (int64_t i = 0; i < field.getWidths()[piece]; ++i)
-      bits.push_back(bit + i);
-  }
-  return bits;
-}
-
 PanelOrder::PanelOrder(BlockType rows)
     : rows(rows), layout(PanelLayout::of(rows)) {
   BlockType panels = layout.describe();
@@ -158,7 +133,7 @@ PanelOrder::PanelOrder(BlockType rows)
   auto addAll = [&](llvm::ArrayRef<FieldAttr> from,
                     llvm::ArrayRef<FieldAttr> to) {
     for (auto [a, b] : llvm::zip_equal(from, to)) {
-      int64_t columns = columnsOf(a, rows);
+      int64_t columns = columnsOf(a, rows.getDigits());
       add(a, b, panels,
           columns == 0 ? rows.getElements() : std::min(columns, kGroupColumns));
     }
@@ -174,23 +149,10 @@ void PanelOrder::add(FieldAttr from, FieldAttr to, BlockType panels,
                      int64_t step) {
   int64_t apart = to.stridesOf(0).front();
   for (int64_t element = 0; element < rows.getElements(); element += step) {
-    std::vector<int64_t> a = bitsOf(from, rows.getDigits(), element),
-                         b = bitsOf(to, panels.getDigits(), element);
-    for (size_t i = 0, end; i < a.size(); i = end) {
-      end = i + 1;
-      while (end < a.size() && a[end] == a[end - 1] + 1 &&
-             b[end] == b[end - 1] + 1 && a[end] % 8 != 0 && b[end] % 8 != 0)
-        ++end;
-      moves.push_back({a[i], b[i], int64_t(end - i), apart});
-    }
+    for (BitRun run : runsOf(bitsOf(from, rows.getDigits(), element),
+                             bitsOf(to, panels.getDigits(), element)))
+      moves.push_back({run.from, run.to, run.width, apart});
   }
-}
-
-// Bits move from where they are into zeros.
-static void moveBits(const uint8_t *from, int64_t fromBit, uint8_t *to,
-                     int64_t toBit, int64_t width) {
-  auto bits = uint8_t(from[fromBit / 8] >> fromBit % 8 & ((1 << width) - 1));
-  to[toBit / 8] = uint8_t(to[toBit / 8] | bits << toBit % 8);
 }
 
 template <bool kPack>

@@ -1,6 +1,7 @@
 // The closed set of layouts, as fields of a thread's number.
 #include "dialects/tile/Distribution.h"
 
+#include "dialects/storage/Bundles.h"
 #include "dialects/storage/Storage.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -77,16 +78,22 @@ Distribution Distribution::of(TileType type) {
 
 BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
                                    int64_t columns, int64_t threads,
-                                   int64_t widest) {
+                                   int64_t widest, bool keepsRows) {
   int64_t vector = std::min(widest, columns & -columns);
   int64_t best = 0, fewest = 0;
   for (int64_t lanes = 1; lanes <= threads; lanes *= 2) {
     int64_t places = llvm::divideCeil(rows, threads / lanes) *
                      llvm::divideCeil(columns, lanes * vector);
-    if (best == 0 || places < fewest || (places == fewest && lanes <= kWarp))
+    if (best == 0 || places < fewest ||
+        (places == fewest && (lanes <= kWarp || keepsRows)))
       best = lanes, fewest = places;
   }
   return BlockedAttr::get(context, threads, best, vector);
+}
+
+int64_t effc::tile::widestRun(Type element) {
+  auto block = dyn_cast<storage::BlockType>(element);
+  return block && storage::liesInRuns(block) ? storage::kBundleRun : 4;
 }
 
 bool effc::tile::isBoxOperand(BlockArgument argument) {

@@ -186,7 +186,9 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     them. `library` says that products may be left to a library of the device's.
 
     `digits` are those of the host's products with weights in panels, to which their
-    rows are rounded (`!storage.digits`); 0: weights have no panels.
+    rows are rounded (`!storage.digits`); 0: weights have no panels. `bundle` is the most
+    elements of a bundle of blocks (dialects/storage/Bundles.h), what a GPU's block takes
+    of a row at once; 0: weights have no bundles.
 
     `code` is what the artifact calls the code, `cpu` what LLVM makes it for, with
     `features`: the chip of a GPU, also where the host plays it. `ptx` is what the
@@ -216,6 +218,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
       `own_chips` a GPU's.
     * (TARGET11) The host has `state_bytes`, and a GPU has none: what its blocks hold is
       a matter of `block`.
+    * (TARGET12) `bundle` is a GPU's, and at least 0.
 
     Example: `#tile.target<host, bit_stable = true, code = "x86-64-v3", cpu =
     "x86-64-v3", vector = 8, registers = 16, step_rate = 24, dot_rate = 28,
@@ -231,6 +234,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     OptionalParameter<"::effc::tile::CoreAttr">:$core,
     DefaultValuedParameter<"bool", "false">:$library,
     DefaultValuedParameter<"int64_t", "0">:$digits,
+    DefaultValuedParameter<"int64_t", "0">:$bundle,
     OptionalParameter<"::mlir::StringAttr">:$code,
     OptionalParameter<"::mlir::StringAttr">:$cpu,
     OptionalParameter<"::mlir::StringAttr">:$features,
@@ -252,7 +256,7 @@ def Tile_TargetAttr : Tile_Attr<"Target", "target"> {
     (`simulated` `=` $simulated^ `,`)? (`units` `=` `[` $units^ `]` `,`)?
     (`overlaps` `=` $overlaps^ `,`)? (`rounded_to` `=` $rounded_to^ `,`)?
     (`block` `=` $block^ `,`)? (`core` `=` $core^ `,`)? (`library` `=` $library^ `,`)?
-    (`digits` `=` $digits^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
+    (`digits` `=` $digits^ `,`)? (`bundle` `=` $bundle^ `,`)? (`code` `=` $code^ `,`)? (`cpu` `=` $cpu^ `,`)?
     (`features` `=` $features^ `,`)? (`ptx` `=` $ptx^ `,`)?
     (`own_chips` `=` $own_chips^ `,`)? (`triple` `=` $triple^ `,`)?
     (`byte_products` `=` $byte_products^ `,`)? (`bf16_products` `=` $bf16_products^ `,`)?

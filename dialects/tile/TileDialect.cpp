@@ -84,11 +84,11 @@ LogicalResult TargetAttr::verify(
     function_ref<InFlightDiagnostic()> emitError, Device device, bool,
     bool simulated, ArrayRef<Attribute> units, bool overlaps, Type roundedTo,
     BlockLimitsAttr block, CoreAttr core, bool library, int64_t digits,
-    StringAttr code, StringAttr, StringAttr, StringAttr ptx, bool ownChips,
-    StringAttr triple, ByteProducts byteProducts, bool bf16Products,
-    bool optimised, int64_t, int64_t, int64_t, int64_t, int64_t exactDotRate,
-    int64_t stateBytes, int64_t cores, int64_t bandwidth, int64_t rereads,
-    ArrayRef<IsaAttr> further) {
+    int64_t bundle, StringAttr code, StringAttr, StringAttr, StringAttr ptx,
+    bool ownChips, StringAttr triple, ByteProducts byteProducts,
+    bool bf16Products, bool optimised, int64_t, int64_t, int64_t, int64_t,
+    int64_t exactDotRate, int64_t stateBytes, int64_t cores, int64_t bandwidth,
+    int64_t rereads, ArrayRef<IsaAttr> further) {
   if (roundedTo && !isRoundedType(roundedTo)) // target1
     return emitError() << "expects 'rounded_to' to be bf16, f16 or tf32, but "
                           "got "
@@ -147,6 +147,10 @@ LogicalResult TargetAttr::verify(
                           "host alone, and 'ptx' and 'own_chips' of a GPU "
                           "alone, but got a target of the other with one of "
                           "them";
+  if (bundle < 0 || (device == Device::Host && bundle)) // target12
+    return emitError() << "expects 'bundle' of at least 0 elements, of a GPU "
+                          "alone, but got "
+                       << bundle;
   llvm::SmallPtrSet<StringAttr, 4> codes = {code};
   for (IsaAttr isa : further)
     if (!codes.insert(isa.getCode()).second) // target3
@@ -187,10 +191,11 @@ TargetAttr TargetAttr::ofLevel(size_t index) const {
   }
   return get(getContext(), getDevice(), getBitStable(), getSimulated(),
              getUnits(), getOverlaps(), getRoundedTo(), getBlock(), getCore(),
-             getLibrary(), getDigits(), code, cpu, features, getPtx(),
-             getOwnChips(), triple, byteProducts, bf16Products, getOptimised(),
-             vector, registers, getStepRate(), getDotRate(), getExactDotRate(),
-             getStateBytes(), getCores(), getBandwidth(), getRereads(), {});
+             getLibrary(), getDigits(), getBundle(), code, cpu, features,
+             getPtx(), getOwnChips(), triple, byteProducts, bf16Products,
+             getOptimised(), vector, registers, getStepRate(), getDotRate(),
+             getExactDotRate(), getStateBytes(), getCores(), getBandwidth(),
+             getRereads(), {});
 }
 
 TargetAttr effc::tile::getTarget(Operation *op) {

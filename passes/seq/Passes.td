@@ -278,6 +278,28 @@ def PackWeightsPass : Pass<"seq-pack-weights", "::mlir::ModuleOp"> {
   }];
 }
 
+def BundleWeightsPass : Pass<"seq-bundle-weights", "::mlir::ModuleOp"> {
+  let summary = "Order the blocks of rows by their fields for a GPU's loads";
+  let description = [{
+    Where the target has `bundle`, a weight of blocks (`!storage.block`) gets `bundles`
+    of as many blocks as its rows are multiples of, at most `bundle` elements together.
+    The artifact then has of each bundle first the codes and then the scales
+    (dialects/storage/Bundles.h): the same bits, in an order in which neighbouring
+    threads load neighbouring words. Whatever reads the weight reads bundles as it
+    reads blocks. Each weight of blocks is a remark, with the reason where it stays as
+    it is.
+
+    Needs: that no other target reads the weights in another order. A module whose
+    target has no `bundle` stays as it is.
+    Keeps: every op; only the attribute is set. Running it again changes nothing but
+    for the remarks.
+    Not done: rows that are no whole bundles, and products with blocks of channels and
+    keys in parts, whose parts begin inside of bundles.
+
+    Example: test/passes/seq/bundle-weights.mlir
+  }];
+}
+
 def StoreDigitsPass : Pass<"seq-store-digits", "::mlir::ModuleOp"> {
   let summary = "Hand on as digits what products with panels read";
   let description = [{

@@ -123,7 +123,7 @@ LogicalResult EntryConversion::convert(func::FuncOp function) {
           parameter, parameter.getWeightAttr());
       memory[parameter.getResult()] = {
           place, MemoryKind::Weight, tile::Count::Rows,
-          weight.getPanels() ? weight.getStoredElement() : Type()};
+          weight.isReordered() ? weight.getStoredElement() : Type()};
     } else if (auto kernel = dyn_cast<seq::KernelOp>(op)) {
       // Its parts lie where it has them.
       if (kernel.getNumResults() > 0 && memory.contains(kernel.getResult(0)))

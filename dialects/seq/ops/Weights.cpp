@@ -2,6 +2,7 @@
 #include "dialects/seq/NearestWord.h"
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/reference/Frame.h"
+#include "dialects/storage/Bundles.h"
 #include "dialects/storage/Panels.h"
 
 using namespace mlir;
@@ -193,15 +194,27 @@ LogicalResult WeightOp::verify() {
                 "of beside 'panels', but got "
              << type;
   }
+  if (getBundles()) { // weight10
+    auto block = dyn_cast<storage::BlockType>(type.getElementType());
+    int64_t blocks = getBundles();
+    if (!block || getPanels() || blocks < 1 ||
+        storage::blocksOfBundle(block, type.getShape().back(),
+                                blocks * block.getElements()) != blocks)
+      return emitOpError()
+             << "expects rows of blocks outside of panels that have whole "
+                "bundles of "
+             << blocks << ", but got " << type
+             << (getPanels() ? " in panels" : "");
+  }
   return verifyTensors(*this);
 }
 
 Type WeightOp::getStoredElement() {
   Type element = cast<RankedTensorType>(getType()).getElementType();
-  if (!getPanels())
-    return element;
-  return storage::PanelType::get(getContext(),
-                                 cast<storage::BlockType>(element));
+  auto block = dyn_cast<storage::BlockType>(element);
+  if (getPanels())
+    return storage::PanelType::get(getContext(), block);
+  return getBundles() ? Type(storage::bundleOf(block, getBundles())) : element;
 }
 
 /// The declared weight whose name fewest changes of letters make of `name`, at most

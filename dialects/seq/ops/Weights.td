@@ -39,7 +39,9 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     `#seq.derivation`, computed in double and rounded to f32.
 
     `panels` says that the artifact has the matrix in panels (`!storage.panel`), as the
-    host's products of integers want it; its blocks are those of `type`.
+    host's products of integers want it; its blocks are those of `type`. `bundles` says
+    that rows lie in bundles of so many blocks, first their codes and then their scales
+    (dialects/storage/Bundles.h), as loads of a GPU want them.
 
     A weight that is `computed` follows from numbers of the config by the rule of an
     attribute, `#seq.rotary_frequencies` or `#seq.head_decays`, rounded to f32; it
@@ -67,6 +69,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
       of three dimensions may have a matrix for each group of rows, and has if it is
       `transposed`.
     * (WEIGHT9) A weight in `panels` is a matrix of blocks of which there are panels.
+    * (WEIGHT10) A weight in `bundles` is one of blocks whose last dimension has whole
+      bundles, and does not lie in `panels`.
 
     Example:
 
@@ -102,13 +106,14 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     OptionalAttr<Seq_DerivationAttr>:$derived,               /*weight7*/
     UnitAttr:$transposed,                                    /*weight3, weight5, weight6, weight7, weight8*/
     OptionalAttr<Seq_ComputedWeight>:$computed,              /*weight2, weight4*/
-    UnitAttr:$panels);                                       /*weight9*/
+    UnitAttr:$panels,                                        /*weight9, weight10*/
+    DefaultValuedAttr<I64Attr, "0">:$bundles);               /*weight10*/
   let assemblyFormat = [{
     $sym_name (`source` `(` $source^ `)`)? (`then` $further^)?
     (`stored` $stored^)? (`rows` `(` $rows^ `)`)? (`derived` `(` $derived^ `)`)?
     (`computed` `(` $computed^ `)`)?
     (`transposed` $transposed^)? (`panels` $panels^)?
-    attr-dict `:` $type
+    (`bundles` `(` $bundles^ `)`)? attr-dict `:` $type
   }];
   let extraClassDeclaration = [{
     /// The tensors of the checkpoint that it is made of, in their order; none for
@@ -116,6 +121,8 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     ::llvm::SmallVector<::llvm::StringRef> getSources();
     /// What the artifact stores its elements as.
     ::mlir::Type getStoredElement();
+    /// Whether that is no longer the type's own.
+    bool isReordered() { return getPanels() || getBundles(); }
     /// Whether its elements are all those of one tensor, in the same order or
     /// turned.
     bool isOneTensor() { return !getFurther() && !getRows() && !getDerived(); }

@@ -281,7 +281,9 @@ EFFC_API effc_status_t *effc_model_segment(const effc_model_t *model,
 
 /* One weight: row-major, a row being what lies at one place of the first
  * dimension; a vector is one row. Of a matrix in panels `rows_together` rows lie
- * interleaved and count as one here; the last of them may be short of rows. */
+ * interleaved and count as one here; the last of them may be short of rows.
+ * `columns_together` neighbours of a row share bytes: those of a block, or of a bundle
+ * of blocks in files for GPUs, which has all their codes before their scales. */
 typedef struct effc_weight_info {
   size_t size;
   const char *name; /* "layers.0.in_proj"; owned by the model */
@@ -292,6 +294,7 @@ typedef struct effc_weight_info {
   const uint8_t *data;    /* owned by the model; NULL when the file has none */
   uint64_t row_bytes;     /* of a row's elements, without what pads it */
   uint32_t rows_together; /* 1, or 16 of a matrix in panels */
+  uint32_t columns_together; /* 1, or the elements of a block, or of a bundle */
 } effc_weight_info_t;
 
 EFFC_API size_t effc_model_weight_count(const effc_model_t *model);

@@ -295,8 +295,9 @@ effc_status_t *effc_model_weight(const effc_model_t *model, size_t index,
     filled.rank = weight.shape()->size();
     filled.row_stride_bytes = weight.row_stride_bytes();
     filled.row_bytes = rowBytes(model->model->program(), weight);
-    filled.rows_together =
-        static_cast<uint32_t>(blockSize(model->model->program(), weight).rows);
+    auto together = blockSize(model->model->program(), weight);
+    filled.rows_together = static_cast<uint32_t>(together.rows);
+    filled.columns_together = static_cast<uint32_t>(together.elements);
     if (model->model->hasWeights())
       filled.data = model->model->weight(static_cast<uint32_t>(index));
     copySized(filled, out_weight);

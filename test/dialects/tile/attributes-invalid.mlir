@@ -341,3 +341,9 @@
 // target11
 // expected-error @+1 {{expects 'state_bytes' of at least 1 of the host, but got -1}}
 "test.op"() {test.a = #tile.target<host, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = -1>} : () -> ()
+
+// -----
+
+// target12
+// expected-error @+1 {{expects 'bundle' of at least 0 elements, of a GPU alone, but got 512}}
+"test.op"() {test.a = #tile.target<host, bundle = 512, vector = 8, registers = 16, step_rate = 24, dot_rate = 28, state_bytes = 4096>} : () -> ()

@@ -6,6 +6,7 @@
 #include "compiler/Register.h"
 #include "compiler/Target.h"
 #include "dialects/plan/MemoryLayout.h"
+#include "dialects/storage/Bundles.h"
 #include "dialects/storage/Panels.h"
 #include "dialects/storage/Storage.h"
 
@@ -335,6 +336,13 @@ void PlanRunner::setStoredWeight(StringRef symbol, ArrayRef<uint8_t> bytes) {
     ASSERT_EQ(int64_t(bytes.size()), storage.bytes(type.getNumElements()));
     auto packed = storage::PanelOrder(storage.block())
                       .pack(rows, type.getShape().back(), bytes);
+    std::memcpy(weights[symbol].data(), packed.data(), packed.size());
+    return;
+  }
+  if (weight.getBundles()) {
+    ASSERT_EQ(int64_t(bytes.size()), storage.bytes(type.getNumElements()));
+    auto packed =
+        storage::BundleOrder(storage.block(), weight.getBundles()).pack(bytes);
     std::memcpy(weights[symbol].data(), packed.data(), packed.size());
     return;
   }
