@@ -60,6 +60,28 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     });
   }
 
+  /// Blocks of a core that a kernel which unpacks bundles in registers is assembled for; 0:
+  /// the assembler decides. It would take more blocks, and then asks for a row's words
+  /// only when those of the row before are used.
+  static int64_t blocksBesides(tile::KernelOp kernel) {
+    // Sums, numbers, what they are multiplied by, words, scales and places.
+    constexpr int64_t kRegisters = 96, kUsual = 4;
+    tile::TargetAttr target = tile::getTarget(kernel);
+    bool unpacks = false;
+    kernel.getBody().walk([&](tile::LoadOp load) {
+      tile::TileType type = load.getResult().getType();
+      unpacks |=
+          type.isBlock() && !type.getSharedLayout() &&
+          tile::widestRun(load.getView().getType().getElementType()) > kUsual;
+    });
+    if (!unpacks || !target || !target.getCore())
+      return 0;
+    return std::max<int64_t>(
+        target.getCore().getRegisters() /
+            (kernel.getSchedule()->getThreads() * kRegisters),
+        1);
+  }
+
   LogicalResult lower(tile::KernelOp kernel) {
     MLIRContext *context = &getContext();
     OpBuilder builder(kernel);
@@ -100,6 +122,9 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
         "nvvm.maxntid",
         builder.getDenseI32ArrayAttr(
             {static_cast<int32_t>(kernel.getSchedule()->getThreads()), 1, 1}));
+    if (int64_t blocks = blocksBesides(kernel))
+      function->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(
+                                             static_cast<int32_t>(blocks)));
     // A map is a parameter itself, as units read it from there.
     auto tensorMap = LLVM::LLVMArrayType::get(builder.getI8Type(), kMapBytes);
     for (unsigned i = parameters.size() - maps.size(); i < parameters.size();

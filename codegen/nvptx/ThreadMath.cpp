@@ -127,20 +127,61 @@ Value shuffle(ThreadState &t, Value value, int64_t distance) {
                               NVVM::ShflKind::bfly, UnitAttr());
 }
 
+// The places from one to the next of what a thread holds along an axis; 0: they differ.
+static int64_t placesApart(const Axis &axis) {
+  if (axis.offsets.size() < 2)
+    return 0;
+  int64_t apart = axis.offsets[1] - axis.offsets[0];
+  for (size_t k = 1; k < axis.offsets.size(); ++k)
+    if (axis.offsets[k] - axis.offsets[k - 1] != apart)
+      return 0;
+  return apart;
+}
+
+// Of the sums that lanes share each of two lanes takes half, as long as there are
+// several: as many additions as one sum has, and not as many for each. Pairs are those
+// of all lanes. Gives what the lanes that took part are apart by, and leaves in `first`
+// the place of the lane's first sum.
+static unsigned shareSums(ThreadState &t, Elements &partial, ReduceKind kind,
+                          unsigned bits, int64_t apart, Value &first) {
+  unsigned shared = 0;
+  for (int64_t distance = 1; distance < kWarp; distance *= 2) {
+    if (!(bits & distance) || partial.size() % 2 != 0)
+      break;
+    size_t half = partial.size() / 2;
+    Value takesUpper =
+        arith::CmpIOp::create(t.b, arith::CmpIPredicate::ne,
+                              bitsOfThread(t, distance), t.constant(0));
+    Elements taken;
+    for (size_t k = 0; k < half; ++k) {
+      Value own = t.select(takesUpper, partial[half + k], partial[k]),
+            given = t.select(takesUpper, partial[k], partial[half + k]);
+      taken.push_back(combineTwo(t, kind, own, shuffle(t, given, distance)));
+    }
+    partial = taken;
+    first = t.add(
+        first, t.select(takesUpper, t.constant(half * apart), t.constant(0)));
+    shared |= distance;
+  }
+  return shared;
+}
+
 // Lanes in pairs; then each warp leaves what it has in shared memory, and every
 // thread adds up what the warps left, in their order.
 static void exchange(ThreadState &t, Elements &partial, ReduceKind kind,
                      unsigned bits, const Axis &kept, int64_t scratch) {
+  unsigned warpBits = bits & ~static_cast<unsigned>(kWarp - 1), shared = 0;
+  Value first = warpBits ? firstPlace(t, kept) : Value(), firstLeft = first;
+  if (int64_t apart = placesApart(kept); warpBits && apart && kept.exact())
+    shared = shareSums(t, partial, kind, bits, apart, firstLeft);
   for (int64_t distance = 1; distance < kWarp; distance *= 2)
-    if (bits & distance)
+    if (bits & distance & ~shared)
       for (Value &value : partial)
         value = combineTwo(t, kind, value, shuffle(t, value, distance));
-  unsigned warpBits = bits & ~static_cast<unsigned>(kWarp - 1);
   if (warpBits == 0)
     return;
   int64_t parts = int64_t(1) << llvm::popcount(warpBits);
-  Value first = firstPlace(t, kept);
-  auto at = [&](Value part, size_t k) {
+  auto at = [&](Value part, Value first, size_t k) {
     Value place = t.add(first, t.constant(kept.offsets[k]));
     if (!kept.exact())
       place =
@@ -149,8 +190,8 @@ static void exchange(ThreadState &t, Elements &partial, ReduceKind kind,
                          t.b.getF32Type());
   };
   // Of the threads that hold the same sums of the same warp, one writes.
-  unsigned alike =
-      static_cast<unsigned>(t.threads - 1) & ~kept.threadBits() & ~warpBits;
+  unsigned alike = static_cast<unsigned>(t.threads - 1) & ~kept.threadBits() &
+                   ~warpBits & ~shared;
   Value writes;
   if (alike != 0)
     writes = arith::CmpIOp::create(t.b, arith::CmpIPredicate::eq,
@@ -162,16 +203,18 @@ static void exchange(ThreadState &t, Elements &partial, ReduceKind kind,
       if (!kept.exact())
         there = t.less(t.add(first, t.constant(kept.offsets[k])),
                        t.constant(kept.size));
-      t.guarded(there,
-                [&] { LLVM::StoreOp::create(t.b, partial[k], at(part, k)); });
+      t.guarded(there, [&] {
+        LLVM::StoreOp::create(t.b, partial[k], at(part, firstLeft, k));
+      });
     }
   });
   t.barrier();
+  partial.resize(kept.offsets.size());
   for (size_t k = 0; k < partial.size(); ++k) {
     Value total;
     for (int64_t part = 0; part < parts; ++part) {
-      Value value =
-          LLVM::LoadOp::create(t.b, t.b.getF32Type(), at(t.constant(part), k));
+      Value value = LLVM::LoadOp::create(t.b, t.b.getF32Type(),
+                                         at(t.constant(part), first, k));
       total = total ? combineTwo(t, kind, total, value) : value;
     }
     partial[k] = total;

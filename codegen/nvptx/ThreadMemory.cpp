@@ -21,7 +21,7 @@ using namespace effc::tile;
 namespace effc::nvptx {
 
 /// The most neighbours that are moved together: to registers, and by copies.
-static constexpr int64_t kMostHeld = 4, kMostCopied = 8;
+static constexpr int64_t kMostHeld = 8, kMostCopied = 8;
 /// The most bytes that a thread loads at once.
 static constexpr int64_t kMostBytes = 16;
 
@@ -31,6 +31,15 @@ static Value offsetOf(ThreadState &t, ValueRange indices,
   for (auto [index, stride] : llvm::zip_equal(indices, strides))
     offset = t.add(offset, t.mul(t.lookup(index), stride));
   return offset;
+}
+
+static ElementPlace furtherBy(ThreadState &t, ElementPlace place, Type element,
+                              ValueRange indices, ArrayRef<int64_t> strides) {
+  if (!place.number)
+    return t.further(place, element, offsetOf(t, indices, strides));
+  for (auto [index, stride] : llvm::zip_equal(indices, strides))
+    place = t.further(place, element, t.lookup(index), stride);
+  return place;
 }
 
 static bool isAligned(ThreadState &t, Value view) {
@@ -72,8 +81,8 @@ Box boxOf(ThreadState &t, Value view, ValueRange indices,
   BoxAxes axes = axesOf(sizes, type);
   Box box;
   box.element = viewType.getElementType();
-  box.origin = t.further(placeOf(t, view), box.element,
-                         offsetOf(t, indices, viewType.getStrides()));
+  box.origin = furtherBy(t, placeOf(t, view), box.element, indices,
+                         viewType.getStrides());
   box.rowStride = BoxAxes::stride(viewType, axes.row);
   box.columnStride = BoxAxes::stride(viewType, axes.column);
   box.rowLimit = rowLimit ? t.lookup(rowLimit) : Value();
@@ -84,9 +93,13 @@ Box boxOf(ThreadState &t, Value view, ValueRange indices,
 }
 
 ElementPlace heldPlace(ThreadState &t, const Box &box, const Held &held) {
-  return t.further(box.origin, box.element,
-                   t.add(t.mul(held.firstRow, box.rowStride),
-                         t.mul(held.firstColumn, box.columnStride)));
+  if (!box.origin.number)
+    return t.further(box.origin, box.element,
+                     t.add(t.mul(held.firstRow, box.rowStride),
+                           t.mul(held.firstColumn, box.columnStride)));
+  ElementPlace row =
+      t.further(box.origin, box.element, held.firstRow, box.rowStride);
+  return t.further(row, box.element, held.firstColumn, box.columnStride);
 }
 
 Value loadRun(ThreadState &t, Value address, Type element, int64_t lanes) {
@@ -190,7 +203,35 @@ static Rows rowsOfBox(ThreadState &t, const Box &box, const Held &held) {
   };
 }
 
+// Blocks of all rows are asked for before the first is unpacked: the assembler leaves
+// loads where they are.
+static Elements loadBlocks(ThreadState &t, const Box &box, const Held &held) {
+  const auto &[rows, columns] = held.distribution;
+  Counted counted = countedOf(t, held, box.rowLimit, box.columnLimit);
+  ElementPlace first = heldPlace(t, box, held);
+  int64_t lanes = lanesOf(held.distribution, box.vector);
+  SmallVector<std::pair<Value, std::function<Value()>>> runs;
+  for (size_t i = 0; i < held.rows(); ++i)
+    for (size_t j = 0; j < held.columns(); j += lanes) {
+      ElementPlace at = t.further(
+          t.further(first, box.element, rows.offsets[i] * box.rowStride),
+          box.element, columns.offsets[j] * box.columnStride);
+      Value valid = t.both(counted.rows[i], counted.columns[j]);
+      if (valid)
+        at = stored::select(t.b, t.loc(), valid, at, box.origin);
+      at.divisor = lanes;
+      runs.emplace_back(
+          valid, stored::beginUnpack(t.b, t.loc(), at, box.element, lanes));
+    }
+  Elements elements;
+  for (const auto &[valid, numbers] : runs)
+    llvm::append_range(elements, elementsOf(t, orZero(t, valid, numbers())));
+  return elements;
+}
+
 static Elements loadBox(ThreadState &t, const Box &box, const Held &held) {
+  if (isa<storage::BlockType>(box.element))
+    return loadBlocks(t, box, held);
   Rows rows = rowsOfBox(t, box, held);
   Elements elements;
   for (size_t i = 0; i < held.rows(); ++i)
@@ -200,18 +241,18 @@ static Elements loadBox(ThreadState &t, const Box &box, const Held &held) {
 
 // A tile that is loaded to shared memory passes through the registers of
 // whichever threads: those of the layout for its shape.
-static void finishLoad(ThreadState &t, Value result,
+static void finishLoad(ThreadState &t, Value result, Type element,
                        function_ref<Elements(const Held &)> load) {
   auto type = cast<TileType>(result.getType());
   if (!type.getSharedLayout()) {
     t.tiles[result] = load(heldOf(t, type));
     return;
   }
-  TileType moving =
-      type.withLayout(type.getRole() == Role::Column
-                          ? BlockedAttr::get(t.b.getContext(), t.threads, 1, 1)
-                          : blockedFor(t.b.getContext(), type.rows(),
-                                       type.columns(), t.threads));
+  TileType moving = type.withLayout(
+      type.getRole() == Role::Column
+          ? BlockedAttr::get(t.b.getContext(), t.threads, 1, 1)
+          : blockedFor(t.b.getContext(), type.rows(), type.columns(), t.threads,
+                       widestRun(element)));
   Held held = heldOf(t, moving);
   storeShared(t, load(held), held, result);
 }
@@ -229,7 +270,7 @@ void lower(LoadOp load, ThreadState &t) {
   if (isMadeByRows(load.getResult()))
     return; // where it is stored
   Box box = boxOf(t, load);
-  finishLoad(t, load.getResult(),
+  finishLoad(t, load.getResult(), box.element,
              [&](const Held &held) { return loadBox(t, box, held); });
 }
 
@@ -250,7 +291,7 @@ void lower(GatherRowsOp gather, ThreadState &t) {
       t.further(t.bases.lookup(gather.getNumbers()), t.b.getI32Type(),
                 offsetOf(t, gather.getIndices(),
                          gather.getNumbers().getType().getStrides()));
-  finishLoad(t, gather.getResult(), [&](const Held &held) {
+  finishLoad(t, gather.getResult(), box.element, [&](const Held &held) {
     const auto &[rows, columns] = held.distribution;
     Counted counted = countedOf(t, held, rowLimit, columnLimit);
     Value firstNumber = t.further(numbers, t.b.getI32Type(), held.firstRow);
@@ -264,7 +305,7 @@ void lower(GatherRowsOp gather, ThreadState &t) {
           t.b, t.b.getIndexType(),
           LLVM::LoadOp::create(t.b, t.b.getI32Type(), at));
       ElementPlace row =
-          t.further(box.origin, box.element, t.mul(number, box.rowStride));
+          t.further(box.origin, box.element, number, box.rowStride);
       ElementPlace first = t.further(row, box.element, held.firstColumn);
       for (size_t j = 0; j < held.columns(); ++j) {
         ElementPlace place = t.further(first, box.element, columns.offsets[j]);
@@ -291,7 +332,7 @@ void lower(SpliceOp splice, ThreadState &t) {
                      splice.getSecondSizes(), type, {}, {});
   bool alike = first.element == second.element && !first.origin.number &&
                first.columnStride == second.columnStride;
-  finishLoad(t, splice.getResult(), [&](const Held &held) {
+  finishLoad(t, splice.getResult(), first.element, [&](const Held &held) {
     const auto &[rows, columns] = held.distribution;
     Counted counted = countedOf(t, held);
     int64_t lanes =

@@ -92,7 +92,14 @@ ElementPlace ThreadState::further(const ElementPlace &place, Type element,
                                   int64_t count) {
   if (!place.number)
     return {further(place.address, element, count), {}, 0};
+  auto storage = storage::Storage::get(element);
   ElementPlace next = place;
+  if (storage.divides(count)) {
+    int64_t bytes = count / storage.blockElements() * storage.blockBytes();
+    next.address = further(place.address, b.getI8Type(), bytes);
+    next.alignment = std::gcd(place.alignment, bytes);
+    return next;
+  }
   next.number = add(place.number, constant(count));
   next.divisor = std::gcd(place.divisor, count);
   return next;
@@ -105,6 +112,18 @@ ElementPlace ThreadState::further(const ElementPlace &place, Type element,
   ElementPlace next = place;
   next.number = add(place.number, count);
   next.divisor = 1;
+  return next;
+}
+
+ElementPlace ThreadState::further(const ElementPlace &place, Type element,
+                                  Value index, int64_t stride) {
+  auto storage = storage::Storage::get(element);
+  if (!place.number || !storage.divides(stride))
+    return further(place, element, mul(index, stride));
+  int64_t bytes = stride / storage.blockElements() * storage.blockBytes();
+  ElementPlace next = place;
+  next.address = further(place.address, b.getI8Type(), mul(index, bytes));
+  next.alignment = std::gcd(place.alignment, bytes);
   return next;
 }
 

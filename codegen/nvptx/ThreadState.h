@@ -53,6 +53,11 @@ struct ThreadState {
                                mlir::Type element, int64_t count);
   stored::ElementPlace further(const stored::ElementPlace &place,
                                mlir::Type element, mlir::Value count);
+  /// The place `index` strides further. Of whole blocks the address moves, and the
+  /// number stays that of an element in them.
+  stored::ElementPlace further(const stored::ElementPlace &place,
+                               mlir::Type element, mlir::Value index,
+                               int64_t stride);
 
   /// Runs `body` where `condition` holds; always where it is null.
   void guarded(mlir::Value condition, llvm::function_ref<void()> body);

@@ -163,9 +163,11 @@ ElementPlace stored::select(OpBuilder &b, Location loc, Value which,
   if (!yes.number)
     return {
         arith::SelectOp::create(b, loc, which, yes.address, no.address), {}, 0};
-  assert(yes.address == no.address && !yes.row && !no.row &&
-         "numbers count from one block");
+  assert(!yes.row && !no.row && "rows of panels are chosen by their numbers");
   ElementPlace chosen = yes;
+  if (yes.address != no.address)
+    chosen.address =
+        arith::SelectOp::create(b, loc, which, yes.address, no.address);
   chosen.number = arith::SelectOp::create(b, loc, which, yes.number, no.number);
   chosen.divisor = std::gcd(yes.divisor, no.divisor);
   chosen.alignment = std::gcd(yes.alignment, no.alignment);

@@ -1,12 +1,15 @@
 // Field by field: addresses from strides, shifts, masks, conversion.
 #include "codegen/storage/Unpack.h"
+#include "codegen/storage/BlockBits.h"
+#include "codegen/storage/CodePlaces.h"
+#include "codegen/storage/UnpackDigits.h"
 
 #include "dialects/storage/Digits.h"
 #include "dialects/storage/Panels.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 #include <cmath>
 #include <numeric>
@@ -22,197 +25,44 @@ using storage::PanelType;
 
 namespace {
 
-/// Code for a run of neighbours that share all digits but the last.
+/// Numbers of a run of neighbours that share all digits but the last.
 class Run {
 public:
-  /// `stored` is a block, or a panel, which `type` describes.
-  Run(OpBuilder &b, Location loc, Type stored, BlockType type, int64_t lanes)
-      : b(b), loc(loc), stored(stored), type(type), lanes(lanes) {}
+  /// `stored` is a block, or a panel, which `type` describes. Loads what the elements
+  /// from `place` on share, and codes that lie in words.
+  Run(OpBuilder &b, Location loc, Type stored, BlockType type, int64_t lanes,
+      const ElementPlace &place)
+      : b(b), loc(loc), type(type), lanes(lanes),
+        fields(b, loc, stored, type, lanes, place) {}
 
-  /// f32 for the elements from `place` on.
-  Value unpack(const ElementPlace &place);
+  /// f32 in every lane.
+  Value numbers();
 
 private:
-  using Bits = std::pair<Value, int64_t>; // i32, and lanes: 1 or all
-
-  void split(const ElementPlace &place);
-  Value firstBit(FieldAttr field, int64_t piece, int64_t lane);
-  int64_t alignmentOf(FieldAttr field, int64_t piece, int64_t lane);
-  Bits bitsOf(FieldAttr field);
-  Bits bitsOf(FieldAttr field, int64_t piece);
-  Value scalarBits(FieldAttr field, int64_t piece, int64_t lane);
   Value numberOf(FieldAttr field);
+  Value numberOf(FieldAttr field, BlockBits::Bits bits);
   Value product(ArrayRef<FieldAttr> factors, Value start = {});
-
+  Value sharedProduct(ArrayRef<FieldAttr> factors);
+  Value powerOf23();
+  Value scaledCodes();
   Type shaped(Type element, int64_t count) {
     return count == 1 ? element : Type(VectorType::get({count}, element));
   }
-  Value constant(Type element, int64_t count, int64_t value);
+  Value constant(Type element, int64_t count, int64_t value) {
+    return fields.constant(element, count, value);
+  }
   Value constant(float value, int64_t count);
   /// f32 of the bf16 or f16 that i32 have in their lower halves.
   Value widenHalf(Value bits, Type element, int64_t count);
-  Value splat(Value scalar);
   Value lookup(FieldAttr field, Value bits, int64_t count);
   Value integer(FieldAttr field, Value bits, int64_t count);
 
   OpBuilder &b;
   Location loc;
-  Type stored;
   BlockType type;
   int64_t lanes;
-  Value block;               // !llvm.ptr
-  int64_t alignment = 1;     // of the block, in bytes
-  SmallVector<Value> digits; // i32, of the first lane
+  BlockBits fields;
 };
-
-Value Run::constant(Type element, int64_t count, int64_t value) {
-  TypedAttr attr = b.getIntegerAttr(element, value);
-  if (count > 1)
-    attr = DenseElementsAttr::get(VectorType::get({count}, element), attr);
-  return arith::ConstantOp::create(b, loc, attr);
-}
-
-Value Run::splat(Value scalar) {
-  if (lanes == 1)
-    return scalar;
-  Value result =
-      LLVM::PoisonOp::create(b, loc, shaped(scalar.getType(), lanes));
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    result = LLVM::InsertElementOp::create(b, loc, result, scalar,
-                                           constant(b.getI32Type(), 1, lane));
-  return result;
-}
-
-void Run::split(const ElementPlace &place) {
-  block = blockAddress(b, loc, place, stored);
-  alignment =
-      std::gcd(place.alignment, storage::Storage::get(stored).blockBytes());
-  Value each = arith::ConstantIndexOp::create(
-      b, loc, storage::Storage::get(stored).blockElements());
-  Value rest = arith::IndexCastOp::create(
-      b, loc, b.getI32Type(),
-      arith::RemUIOp::create(b, loc, place.number, each));
-  digits.resize(type.getDigits().size());
-  // The first digit of a panel is the row.
-  size_t first = place.row ? 1 : 0;
-  if (place.row)
-    digits[0] = arith::IndexCastOp::create(
-        b, loc, b.getI32Type(),
-        arith::RemUIOp::create(
-            b, loc, place.row,
-            arith::ConstantIndexOp::create(b, loc, storage::kPanelRows)));
-  for (size_t i = digits.size(); i-- > first;) {
-    Value radix = constant(b.getI32Type(), 1, type.getDigits()[i]);
-    digits[i] = i == first ? rest : arith::RemUIOp::create(b, loc, rest, radix);
-    if (i > first)
-      rest = arith::DivUIOp::create(b, loc, rest, radix);
-  }
-}
-
-// The first bit of a piece of lane `lane`, as an i32.
-Value Run::firstBit(FieldAttr field, int64_t piece, int64_t lane) {
-  ArrayRef<int64_t> strides = field.stridesOf(piece);
-  Type i32 = b.getI32Type();
-  Value bit =
-      constant(i32, 1, field.getStarts()[piece] + lane * strides.back());
-  for (auto [digit, stride] : llvm::zip_equal(digits, strides))
-    if (stride != 0)
-      bit = arith::AddIOp::create(
-          b, loc, bit,
-          arith::MulIOp::create(b, loc, digit, constant(i32, 1, stride)));
-  return bit;
-}
-
-// What the byte of a piece of lane `lane` is a multiple of, whatever the digits; the last
-// is one of the run's multiples.
-int64_t Run::alignmentOf(FieldAttr field, int64_t piece, int64_t lane) {
-  constexpr int64_t kByte = 8;
-  ArrayRef<int64_t> strides = field.stridesOf(piece);
-  int64_t start = field.getStarts()[piece] + lane * strides.back();
-  int64_t inByte = start % kByte;
-  int64_t known = std::gcd(alignment, start / kByte);
-  for (auto [i, stride] : llvm::enumerate(strides)) {
-    int64_t step = i + 1 == strides.size() ? stride * lanes : stride;
-    if (step % kByte == 0)
-      known = std::gcd(known, step / kByte);
-    else
-      inByte += step * (type.getDigits()[i] - 1);
-  }
-  return inByte < kByte ? known : 1;
-}
-
-// Bits of one element's piece: whole bytes, or a part of one.
-Value Run::scalarBits(FieldAttr field, int64_t piece, int64_t lane) {
-  int64_t width = field.getWidths()[piece];
-  Type i32 = b.getI32Type();
-  Value bit = firstBit(field, piece, lane);
-  Value byte = arith::ShRUIOp::create(b, loc, bit, constant(i32, 1, 3));
-  Value address = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(),
-                                      block, ArrayRef<LLVM::GEPArg>{byte});
-  bool whole = width % 8 == 0;
-  Type moved = b.getIntegerType(whole ? unsigned(width) : 8);
-  Value bits = LLVM::LoadOp::create(
-      b, loc, moved, address,
-      std::gcd(alignmentOf(field, piece, lane),
-               int64_t(moved.getIntOrFloatBitWidth()) / 8));
-  if (moved != i32)
-    bits = arith::ExtUIOp::create(b, loc, i32, bits);
-  if (whole)
-    return bits;
-  Value shift = arith::AndIOp::create(b, loc, bit, constant(i32, 1, 7));
-  bits = arith::ShRUIOp::create(b, loc, bits, shift);
-  return arith::AndIOp::create(b, loc, bits,
-                               constant(i32, 1, (int64_t(1) << width) - 1));
-}
-
-Run::Bits Run::bitsOf(FieldAttr field, int64_t piece) {
-  int64_t width = field.getWidths()[piece];
-  int64_t stride = field.stridesOf(piece).back();
-  if (lanes == 1 || stride == 0)
-    return {scalarBits(field, piece, 0), 1};
-  Type i32 = b.getI32Type(), words = shaped(i32, lanes);
-  // Neighbours in bytes that follow one another: one load, one shift for all.
-  if (stride == 8 && width <= 8) {
-    Value bit = firstBit(field, piece, 0);
-    Value byte = arith::ShRUIOp::create(b, loc, bit, constant(i32, 1, 3));
-    Value address = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(),
-                                        block, ArrayRef<LLVM::GEPArg>{byte});
-    Value bits =
-        LLVM::LoadOp::create(b, loc, shaped(b.getI8Type(), lanes), address,
-                             alignmentOf(field, piece, /*lane=*/0));
-    bits = arith::ExtUIOp::create(b, loc, words, bits);
-    if (width == 8)
-      return {bits, lanes};
-    Value shift = arith::AndIOp::create(b, loc, bit, constant(i32, 1, 7));
-    bits = arith::ShRUIOp::create(b, loc, bits, splat(shift));
-    return {arith::AndIOp::create(
-                b, loc, bits, constant(i32, lanes, (int64_t(1) << width) - 1)),
-            lanes};
-  }
-  Value bits = LLVM::PoisonOp::create(b, loc, words);
-  for (int64_t lane = 0; lane < lanes; ++lane)
-    bits = LLVM::InsertElementOp::create(
-        b, loc, bits, scalarBits(field, piece, lane), constant(i32, 1, lane));
-  return {bits, lanes};
-}
-
-// The pieces of a field side by side, the first lowest.
-Run::Bits Run::bitsOf(FieldAttr field) {
-  Bits all = bitsOf(field, 0);
-  int64_t below = field.getWidths()[0];
-  for (int64_t piece = 1; piece < field.pieces(); ++piece) {
-    Bits next = bitsOf(field, piece);
-    int64_t count = std::max(all.second, next.second);
-    auto widened = [&](Bits bits) {
-      return bits.second == count ? bits.first : splat(bits.first);
-    };
-    Value shifted = arith::ShLIOp::create(
-        b, loc, widened(next), constant(b.getI32Type(), count, below));
-    all = {arith::OrIOp::create(b, loc, widened(all), shifted), count};
-    below += field.getWidths()[piece];
-  }
-  return all;
-}
 
 Value Run::constant(float value, int64_t count) {
   TypedAttr attr = b.getF32FloatAttr(value);
@@ -276,7 +126,14 @@ Value Run::integer(FieldAttr field, Value bits, int64_t count) {
 
 // What a field stands for, as f32 in every lane.
 Value Run::numberOf(FieldAttr field) {
-  auto [bits, count] = bitsOf(field);
+  BlockBits::Bits bits = fields.of(field);
+  Value number = numberOf(field, bits);
+  return bits.second == lanes ? number : fields.splat(number);
+}
+
+// The same of bits, in as many lanes as these have.
+Value Run::numberOf(FieldAttr field, BlockBits::Bits bitsAndCount) {
+  auto [bits, count] = bitsAndCount;
   Type i32 = b.getI32Type(), f32 = shaped(b.getF32Type(), count);
   auto number = [&, count = count](int64_t value) {
     return constant(i32, count, value);
@@ -341,7 +198,84 @@ Value Run::numberOf(FieldAttr field) {
     break;
   }
   }
-  return count == lanes ? result : splat(result);
+  return result;
+}
+
+// The product of factors that all lanes share, as a scalar.
+Value Run::sharedProduct(ArrayRef<FieldAttr> factors) {
+  Value result;
+  for (FieldAttr field : factors) {
+    Value number = numberOf(field, fields.of(field));
+    result =
+        result ? Value(arith::MulFOp::create(b, loc, result, number)) : number;
+  }
+  return result;
+}
+
+// The bits of 2^23, in a register: an operation of three inputs takes a mask and them,
+// where assemblers make two of an operation with two constants. That the highest bit of
+// an address is 0, no assembler knows.
+Value Run::powerOf23() {
+  constexpr int64_t kPower = 0x4b000000;
+  Type i64 = b.getI64Type();
+  Value address = LLVM::PtrToIntOp::create(b, loc, i64, fields.getOperand());
+  Value zero = arith::TruncIOp::create(
+      b, loc, b.getI32Type(),
+      arith::ShRUIOp::create(b, loc, address, constant(i64, 1, 63)));
+  return arith::OrIOp::create(b, loc, zero,
+                              constant(b.getI32Type(), 1, kPower));
+}
+
+// Codes, less their zero, times their scale (CodePlaces.h); null where the block's do
+// not lie so.
+Value Run::scaledCodes() {
+  constexpr int64_t kFraction = 23;
+  FieldAttr code = type.getCode();
+  std::optional<CodePlaces> places =
+      lanes > 1 ? CodePlaces::of(type, lanes) : std::nullopt;
+  if (!places)
+    return {};
+  for (int64_t piece = 0; piece < code.pieces(); ++piece)
+    if (fields.wordsOf(code, piece).empty())
+      return {};
+  Value scale = sharedProduct(type.getScale());
+  Value zero = sharedProduct(type.getZero());
+  SmallVector<Value> factors, terms; // of each place
+  for (int64_t bit : places->bits) {
+    factors.push_back(arith::MulFOp::create(
+        b, loc, scale, constant(std::ldexp(1.0f, int(-bit)), 1)));
+    float sum = std::ldexp(1.0f, int(kFraction - bit)) + float(places->zero);
+    if (!zero) {
+      terms.push_back(arith::MulFOp::create(b, loc, scale, constant(-sum, 1)));
+      continue;
+    }
+    Value less = arith::SubFOp::create(b, loc, constant(-sum, 1), zero);
+    terms.push_back(arith::MulFOp::create(b, loc, scale, less));
+  }
+  Type i32 = b.getI32Type(), f32 = b.getF32Type();
+  Value power = powerOf23();
+  Value result = LLVM::PoisonOp::create(b, loc, shaped(f32, lanes));
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    size_t place = size_t(lane) % places->bits.size();
+    int64_t bit = places->bits[place], to = bit;
+    Value bits;
+    for (int64_t piece = 0; piece < code.pieces(); ++piece) {
+      int64_t width = code.getWidths()[piece];
+      Value part = fields.bitsIn(fields.wordsOf(code, piece), width, lane, to);
+      bits = bits ? Value(arith::OrIOp::create(b, loc, bits, part)) : part;
+      to += width;
+    }
+    bits = arith::XOrIOp::create(b, loc, bits, power);
+    if (places->flip)
+      bits = arith::XOrIOp::create(b, loc, bits,
+                                   constant(i32, 1, places->flip << bit));
+    Value number =
+        math::FmaOp::create(b, loc, arith::BitcastOp::create(b, loc, f32, bits),
+                            factors[place], terms[place]);
+    result = LLVM::InsertElementOp::create(b, loc, result, number,
+                                           constant(i32, 1, lane));
+  }
+  return result;
 }
 
 Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
@@ -353,12 +287,14 @@ Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
   return start;
 }
 
-Value Run::unpack(const ElementPlace &place) {
-  split(place);
-  Value code = product(type.getCode());
-  if (!type.getZero().empty())
-    code = arith::SubFOp::create(b, loc, code, product(type.getZero()));
-  Value number = product(type.getScale(), code);
+Value Run::numbers() {
+  Value number = scaledCodes();
+  if (!number) {
+    Value code = product(type.getCode());
+    if (!type.getZero().empty())
+      code = arith::SubFOp::create(b, loc, code, product(type.getZero()));
+    number = product(type.getScale(), code);
+  }
   if (!type.getPlus().empty())
     number = arith::AddFOp::create(b, loc, number, product(type.getPlus()));
   if (!type.getMinus().empty())
@@ -391,55 +327,23 @@ Value stored::blockAddress(OpBuilder &b, Location loc,
                              place.address, ArrayRef<LLVM::GEPArg>{offset});
 }
 
-// Neighbours in a row of digits, all in one block.
-static Value unpackDigits(OpBuilder &b, Location loc, const ElementPlace &place,
-                          DigitsType type, int64_t lanes) {
-  storage::DigitsLayout layout{type.getCount()};
-  Value block = blockAddress(b, loc, place, type);
-  Value column = arith::RemUIOp::create(
-      b, loc, place.number,
-      arith::ConstantIndexOp::create(b, loc, layout.kNumbers));
-  column = arith::IndexCastOp::create(b, loc, b.getI64Type(), column);
-  auto load = [&](Type moved, Value from, int64_t bytes) -> Value {
-    Value at = LLVM::GEPOp::create(
-        b, loc, from.getType(), b.getI8Type(), from,
-        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
-    return LLVM::LoadOp::create(b, loc, moved, at, /*alignment=*/1);
-  };
-  auto shaped = [&](Type element) {
-    return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
-  };
-  auto splat = [&](Value scalar) -> Value {
-    return lanes == 1 ? scalar
-                      : vector::BroadcastOp::create(
-                            b, loc, VectorType::get({lanes}, scalar.getType()),
-                            scalar);
-  };
-  Value row = LLVM::GEPOp::create(b, loc, block.getType(), b.getI8Type(), block,
-                                  ArrayRef<LLVM::GEPArg>{column});
-  Type i32 = shaped(b.getI32Type());
-  Value whole;
-  for (int64_t digit = 0; digit < layout.count; ++digit) {
-    Value byte = arith::ExtSIOp::create(
-        b, loc, i32, load(shaped(b.getI8Type()), row, layout.digit(digit)));
-    if (whole) {
-      Value eight =
-          splat(arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(8)));
-      byte = arith::AddIOp::create(
-          b, loc, arith::ShLIOp::create(b, loc, whole, eight), byte);
-    }
-    whole = byte;
-  }
-  Value number = arith::SIToFPOp::create(b, loc, shaped(b.getF32Type()), whole);
-  return arith::MulFOp::create(
-      b, loc, number, splat(load(b.getF32Type(), block, layout.scale())));
+// What describes an element of blocks or panels; null of digits.
+static BlockType describe(Type type) {
+  if (auto panel = dyn_cast<PanelType>(type))
+    return storage::PanelLayout::of(panel.getRows()).describe();
+  return dyn_cast<BlockType>(type);
+}
+
+std::function<Value()> stored::beginUnpack(OpBuilder &b, Location loc,
+                                           const ElementPlace &place, Type type,
+                                           int64_t lanes) {
+  auto run = std::make_shared<Run>(b, loc, type, describe(type), lanes, place);
+  return [run] { return run->numbers(); };
 }
 
 Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
                      Type type, int64_t lanes, Value valid) {
-  BlockType described = dyn_cast<BlockType>(type);
-  if (auto panel = dyn_cast<PanelType>(type))
-    described = storage::PanelLayout::of(panel.getRows()).describe();
+  BlockType described = describe(type);
   // Neighbours that differ in the last digit alone, from a multiple on.
   int64_t run = std::gcd(std::gcd(lanes, place.divisor),
                          described ? described.getDigits().back()
@@ -464,7 +368,7 @@ Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
           b, loc, read, at.number, arith::ConstantIndexOp::create(b, loc, 0));
     }
     Value numbers = described
-                        ? Run(b, loc, type, described, run).unpack(at)
+                        ? beginUnpack(b, loc, at, type, run)()
                         : unpackDigits(b, loc, at, cast<DigitsType>(type), run);
     if (run == lanes) {
       result = numbers;

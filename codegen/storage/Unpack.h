@@ -5,6 +5,8 @@
 
 #include "codegen/storage/StoredElements.h"
 
+#include <functional>
+
 namespace effc::stored {
 
 /// `lanes` neighbours from `place` on of a storage with blocks as f32, a vector for more than one. The
@@ -14,6 +16,13 @@ namespace effc::stored {
 mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
                    const ElementPlace &place, mlir::Type type, int64_t lanes,
                    mlir::Value valid = {});
+
+/// The same of neighbours in one block, all of which count, in two steps: what is loaded
+/// is asked for at once, and what is called later computes with it. So the loads of
+/// several runs are on their way together. `b` outlives the function.
+std::function<mlir::Value()> beginUnpack(mlir::OpBuilder &b, mlir::Location loc,
+                                         const ElementPlace &place,
+                                         mlir::Type type, int64_t lanes);
 
 /// The address of the block that an element is in, for prefetches.
 mlir::Value blockAddress(mlir::OpBuilder &b, mlir::Location loc,

@@ -14,9 +14,7 @@
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
 #include "dialects/tile/units/Units.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -133,6 +131,7 @@ public:
 
   LogicalResult run() {
     unite();
+    findRuns();
     if (failed(chooseBlocks()))
       return failure();
     chooseRowsAndColumns();
@@ -178,11 +177,17 @@ private:
   void nameUnits();
   Value inShared(Value tile, Type element);
   Value inRegisters(Value tile, Attribute layout);
-  Attribute canonical(TileType type) const {
+  Attribute canonical(Value tile) {
+    TileType type = typeOf(tile);
     if (type.getRole() == Role::Column)
       return BlockedAttr::get(context, threads, /*lanes=*/1, /*vector=*/1);
-    return blockedFor(context, type.rows(), type.columns(), threads);
+    auto found = runs.find(classOf(tile));
+    if (found == runs.end())
+      return blockedFor(context, type.rows(), type.columns(), threads);
+    return blockedFor(context, type.rows(), type.columns(), threads,
+                      found->second, /*keepsRows=*/true);
   }
+  void findRuns();
 
   /// The unit in whose own rows a tile of `type` lies in shared memory; null: in those
   /// that its shape asks for.
@@ -219,6 +224,7 @@ private:
   llvm::EquivalenceClasses<const void *> classes;
   DenseMap<Class, Attribute> layouts; // of classes
   DenseMap<Class, int64_t> rowWarps;  // of sums
+  DenseMap<Class, int64_t> runs;      // of what is loaded from bundles of codes
   /// The units that can form a product, the preferred one first.
   DenseMap<Operation *, SmallVector<ProductUnit, 2>> formers;
   DenseMap<Value, ProductUnit> owners; // of tiles in shared memory, or null
@@ -262,6 +268,17 @@ void LayoutChoice::unite() {
         unite(result, carried);
       }
     }
+  });
+}
+
+// A thread takes the same columns of all rows where codes come many at once, since what
+// they are multiplied by takes more bytes than they do.
+void LayoutChoice::findRuns() {
+  kernel.getBody().walk([&](LoadOp load) {
+    constexpr int64_t kUsual = 4;
+    int64_t run = widestRun(load.getView().getType().getElementType());
+    if (run > kUsual)
+      runs[classOf(load.getResult())] = run;
   });
 }
 
@@ -311,7 +328,7 @@ LogicalResult LayoutChoice::chooseBlocks() {
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
     if (!layout && typeOf(tile).isBlock())
-      layout = canonical(typeOf(tile));
+      layout = canonical(tile);
   });
   return success();
 }
@@ -421,40 +438,8 @@ void LayoutChoice::chooseRowsAndColumns() {
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
     if (!layout)
-      layout = canonical(typeOf(tile));
+      layout = canonical(tile);
   });
-}
-
-// Whether all numbers that a scalar can be are a bf16 each: constants, and
-// choices among them.
-static bool isExactInBf16(Value scalar) {
-  if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-    auto map = dyn_cast<MapOp>(argument.getOwner()->getParentOp());
-    return map && isExactInBf16(map.getInputs()[argument.getArgNumber()]);
-  }
-  if (auto choice = scalar.getDefiningOp<arith::SelectOp>())
-    return isExactInBf16(choice.getTrueValue()) &&
-           isExactInBf16(choice.getFalseValue());
-  APFloat number(0.0f);
-  if (!matchPattern(scalar, m_ConstantFloat(&number)))
-    return false;
-  bool loses = false;
-  number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &loses);
-  return !loses;
-}
-
-// Whether products alone read a computed tile, whose elements are a bf16 each:
-// a mask.
-static bool isMaskOfProducts(Value tile) {
-  Value scalar;
-  if (auto map = tile.getDefiningOp<MapOp>())
-    scalar = map.getBody().front().getTerminator()->getOperand(0);
-  else if (auto splat = tile.getDefiningOp<SplatOp>())
-    scalar = splat.getValue();
-  return scalar && !tile.use_empty() && isExactInBf16(scalar) &&
-         llvm::all_of(tile.getUses(), [](OpOperand &use) {
-           return isa<DotOp>(use.getOwner()) && readsShared(use);
-         });
 }
 
 // Operands of products that are loaded to shared memory keep the type that they

@@ -20,6 +20,8 @@ bool isMadeOfSums(mlir::Value tile);
 /// Whether A may stay where sums of another product lie. Of exact products the
 /// parts of all that a thread holds would be in registers beside it.
 bool keepsHeldRows(tile::DotOp dot);
+/// Whether products alone read a computed tile, whose elements are a bf16 each: a mask.
+bool isMaskOfProducts(mlir::Value tile);
 /// Whether a product may read this operand from the registers of sums.
 bool readsHeldSums(mlir::OpOperand &use);
 

@@ -2,7 +2,7 @@
 // not Hopper products are by mma.sync.
 
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=tile --target sm_86 --products f32 | FileCheck %s --check-prefix=GA102
-// GA102: #tile.target<nvptx, units = [#tile.mma_sync], block = <threads = 256, shared_bytes = 101376>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, code = "sm_86", cpu = "sm_86", features = "+ptx80",
+// GA102: #tile.target<nvptx, units = [#tile.mma_sync], block = <threads = 256, shared_bytes = 101376>, core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>, bundle = 512, code = "sm_86", cpu = "sm_86", features = "+ptx80",
 // GA102-SAME: dot_rate = 150, {{.*}}cores = 84, bandwidth = 552, rereads = 1018>
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=tile --target sm_89 --products bf16 | FileCheck %s --check-prefix=AD102
 // AD102: #tile.target<nvptx, units = [#tile.mma_sync], rounded_to = bf16, block = <threads = 256, shared_bytes = 101376>, core = {{.*}}>, code = "sm_89",

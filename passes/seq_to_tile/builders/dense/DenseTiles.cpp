@@ -8,6 +8,7 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
 
+#include "dialects/storage/Bundles.h"
 #include "dialects/storage/Panels.h"
 #include "dialects/storage/Storage.h"
 #include "dialects/tile/Distribution.h"
@@ -130,14 +131,37 @@ static DenseTile tileOfRows(const CallContext &call, const DenseShape &shape,
   return {rows, leavesCores ? 1 : outputs, step};
 }
 
+// Weights in bundles take so few bytes that the rows they are multiplied by take more, which
+// each item reads for itself: the more outputs it has, the fewer. So steps are as short as
+// leave each core some items to wait beside one another.
+static DenseTile tileOfBundles(const CallContext &call, const DenseShape &shape,
+                               int64_t step) {
+  constexpr int64_t kItemsOfCore = 3, kShortest = 256;
+  for (int64_t shorter = kShortest; shorter < step; shorter *= 2) {
+    if (step % shorter != 0)
+      continue;
+    DenseTile tile = tileOfRows(call, shape, shorter);
+    if (tile.outputs > 1 &&
+        shape.parts * int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
+            kItemsOfCore * call.cores())
+      return tile;
+  }
+  return tileOfRows(call, shape, step);
+}
+
 // On the host few outputs per item keep its weights close to the core while
 // rows pass by, four at a time; with no more rows than that nothing passes, and
 // longer items cost less.
 DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
   DenseShape shape = DenseShape::of(op);
   int64_t outputs = shape.outputs, rows = rowTile(call);
-  if (int64_t step = stepOfRows(op, call, shape.inner))
-    return tileOfRows(call, shape, step);
+  if (int64_t step = stepOfRows(op, call, shape.inner)) {
+    auto block =
+        dyn_cast<storage::BlockType>(storedTypeOf(op->getOperand(1), call));
+    return block && storage::liesInRuns(block)
+               ? tileOfBundles(call, shape, step)
+               : tileOfRows(call, shape, step);
+  }
   if (call.isInPanels(op->getOperand(1)))
     return {rows,
             std::min<int64_t>(llvm::alignTo(outputs, storage::kPanelRows),

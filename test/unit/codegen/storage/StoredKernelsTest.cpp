@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace effc;
 using namespace effc::test;
@@ -55,18 +56,12 @@ std::string model(const std::string &type, Shape s) {
          "\n  return %out : " + rows(s.vocabulary) + "\n}\n";
 }
 
-class StoredKernels : public testing::TestWithParam<PublishedBlock> {};
-
-// Sizes: all different, one block a row and several, rows that no tile of a kernel
-// divides.
-TEST_P(StoredKernels, AgreeWithThePublicLayout) {
-  mlir::MLIRContext context;
-  storage::BlockType type = typeOf(GetParam(), context);
-  ASSERT_TRUE(type);
+/// Runs the model with random blocks, of a seed of its own, beside the reference.
+void compare(const PublishedBlock &block, storage::BlockType type,
+             const Shape &shape) {
   std::string spelling;
   llvm::raw_string_ostream(spelling) << type;
   int64_t each = type.getElements();
-  Shape shape{19, each == 32 ? 96 : each, each == 32 ? 160 : 2 * each};
   TestModel text(model(spelling, shape));
   ASSERT_EQ(text.getErrors(), "");
   PipelineOptions options;
@@ -78,13 +73,12 @@ TEST_P(StoredKernels, AgreeWithThePublicLayout) {
   for (auto weight : text.get().getOps<seq::WeightOp>()) {
     auto tensor = llvm::cast<mlir::RankedTensorType>(weight.getType());
     size_t count = size_t(tensor.getNumElements() / each);
-    auto bytes =
-        randomBlocks(GetParam(), type.getBytes(), count, random, 0.004f);
+    auto bytes = randomBlocks(block, type.getBytes(), count, random, 0.004f);
     std::vector<float> &numbers = weights[weight.getSymName()];
     numbers.resize(tensor.getNumElements());
-    for (size_t block = 0; block < count; ++block)
-      GetParam().decode(bytes.data() + block * type.getBytes(),
-                        numbers.data() + block * each);
+    for (size_t i = 0; i < count; ++i)
+      block.decode(bytes.data() + i * type.getBytes(),
+                   numbers.data() + i * each);
     runner.setStoredWeight(weight.getSymName(), bytes);
   }
   std::vector<int32_t> tokens = {3, 1, 18, 0, 7, 7, 12, 5,  9,  16,
@@ -109,6 +103,29 @@ TEST_P(StoredKernels, AgreeWithThePublicLayout) {
   };
   check(runner.prefill({{.tokens = tokens}}), tokens);
   check(runner.decode({{.tokens = {18}}}), {18});
+}
+
+class StoredKernels : public testing::TestWithParam<PublishedBlock> {};
+
+// Sizes: all different, one block a row and several, rows that no tile of a kernel
+// divides.
+TEST_P(StoredKernels, AgreeWithThePublicLayout) {
+  mlir::MLIRContext context;
+  storage::BlockType type = typeOf(GetParam(), context);
+  ASSERT_TRUE(type);
+  int64_t each = type.getElements();
+  compare(GetParam(), type,
+          {19, each == 32 ? 96 : each, each == 32 ? 160 : 2 * each});
+}
+
+// Rows of whole bundles, which GPUs have: one of 384 elements, or several.
+TEST_P(StoredKernels, AgreeInBundles) {
+  mlir::MLIRContext context;
+  storage::BlockType type = typeOf(GetParam(), context);
+  ASSERT_TRUE(type);
+  int64_t each = type.getElements();
+  compare(GetParam(), type,
+          {21, std::lcm(each, int64_t(384)), 5 * std::lcm(each, int64_t(128))});
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, StoredKernels,
