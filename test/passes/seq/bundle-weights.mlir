@@ -13,7 +13,7 @@ module attributes {
     tile.target = #tile.target<nvptx, rounded_to = bf16, block = <threads = 256, shared_bytes = 166912>,
         core = <registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4>,
         bundle = 512,
-        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, state_bytes = 131072, cores = 108, bandwidth = 1446>} {
+        vector = 32, registers = 255, step_rate = 60, dot_rate = 900, cores = 108, bandwidth = 1446, rereads = 1309>} {
 
 // As many blocks as the target takes, and fewer where rows have no such multiple.
 // CHECK: seq.weight @table source("table") bundles(16) : tensor<19x1024x!q8_0>
