@@ -61,14 +61,23 @@ static StoredWeight denseWeight(const effc_weight_info_t &info) {
   return weight;
 }
 
+static llvm::Error expectBytes(const StoredWeight &weight, uint64_t bytes) {
+  if (weight.bytes.size() == bytes)
+    return llvm::Error::success();
+  return llvm::createStringError("in " + llvm::Twine(weight.bytes.size()) +
+                                 " bytes, which take " + llvm::Twine(bytes) +
+                                 " as the module has them");
+}
+
 // From panels to rows.
 static llvm::Error unpackPanels(StoredWeight &weight,
                                 storage::BlockType blocks) {
   uint64_t columns = weight.shape[1];
-  if (!storage::hasPanels(blocks) || columns % blocks.getElements() != 0 ||
-      weight.bytes.size() !=
-          storage::panelBytes(blocks, weight.shape[0], columns))
-    return llvm::createStringError("panels");
+  if (!storage::hasPanels(blocks) || columns % blocks.getElements() != 0)
+    return llvm::createStringError("in panels, of which its blocks have none");
+  if (llvm::Error error = expectBytes(
+          weight, storage::panelBytes(blocks, weight.shape[0], columns)))
+    return error;
   weight.bytes = storage::PanelOrder(blocks).unpack(weight.shape[0], columns,
                                                     weight.bytes);
   return llvm::Error::success();
@@ -76,16 +85,30 @@ static llvm::Error unpackPanels(StoredWeight &weight,
 
 // From bundles of so many elements to blocks.
 static llvm::Error unpackBundles(StoredWeight &weight,
-                                 storage::BlockType blocks, uint64_t elements) {
-  uint64_t count = elements / blocks.getElements(),
-           columns = weight.shape.back();
-  if (elements % blocks.getElements() != 0 ||
-      storage::blocksOfBundle(blocks, int64_t(columns), int64_t(elements)) !=
-          int64_t(count) ||
-      weight.bytes.size() % storage::bundleOf(blocks, count).getBytes() != 0)
-    return llvm::createStringError("bundles");
+                                 storage::BlockType blocks, int64_t together) {
+  int64_t count = together / blocks.getElements(),
+          columns = weight.shape.back();
+  if (together % blocks.getElements() != 0 ||
+      storage::blocksOfBundle(blocks, columns, together) != count)
+    return llvm::createStringError("in bundles of " + llvm::Twine(together) +
+                                   " elements, of which its blocks have none");
+  storage::BlockType bundle = storage::bundleOf(blocks, count);
+  uint64_t elements = 1;
+  for (uint64_t extent : weight.shape)
+    elements *= extent;
+  if (llvm::Error error = expectBytes(weight, elements / bundle.getElements() *
+                                                  bundle.getBytes()))
+    return error;
   weight.bytes = storage::BundleOrder(blocks, count).unpack(weight.bytes);
   return llvm::Error::success();
+}
+
+// By its elements, or by its bytes where it has one block (`blocksOfBundle`).
+static bool isInBundles(const effc_weight_info_t &info,
+                        storage::BlockType blocks) {
+  return info.columns_together != blocks.getElements() ||
+         info.row_bytes != info.shape[info.rank - 1] / blocks.getElements() *
+                               blocks.getBytes();
 }
 
 std::function<llvm::Expected<StoredWeight>(llvm::StringRef symbol)>
@@ -104,12 +127,11 @@ effc::weightsOf(const Model &model, std::string seqBytecode) {
       llvm::Error error = llvm::Error::success();
       if (info.rows_together > 1)
         error = unpackPanels(weight, *blocks);
-      else if (info.columns_together != blocks->getElements())
+      else if (isInBundles(info, *blocks))
         error = unpackBundles(weight, *blocks, info.columns_together);
       if (error)
-        return llvm::createStringError(
-            "the file has other " + llvm::toString(std::move(error)) +
-            " of weight '" + name + "' than its module");
+        return llvm::createStringError("the file has weight '" + name + "' " +
+                                       llvm::toString(std::move(error)));
       return weight;
     }
     return llvm::createStringError("the file has no weight '" + name + "'");

@@ -126,7 +126,29 @@ static void remarkOnProducts(const CompileOptions &options, ModuleOp module) {
   }
 }
 
+// Code for GPUs that reads blocks as they lie in a file.
+static void remarkOnBlocks(const CompileOptions &options, ModuleOp module) {
+  auto bundled = llvm::find_if(
+      options.targets, [](const Target *target) { return target->bundle > 0; });
+  bool hasBlocks =
+      llvm::any_of(module.getOps<seq::WeightOp>(), [](seq::WeightOp weight) {
+        return isa<storage::BlockType>(
+            cast<RankedTensorType>(weight.getType()).getElementType());
+      });
+  if (bundled == options.targets.end() || !hasBlocks ||
+      options.canBundleWeights())
+    return;
+  emitRemark(module->getLoc())
+      << seq::kFallbackRemark << "code for " << (*bundled)->name
+      << " reads weights in blocks by narrow loads, for up to twice as long in "
+         "a step: wide ones need bundles, and code for the host, or the "
+         "checkpoint's own files (--weights reference), have blocks; a file "
+         "for "
+         "GPUs alone with its weights has bundles";
+}
+
 void effc::remarkOnTargets(const CompileOptions &options, ModuleOp module) {
   remarkOnNewerChips(options, module);
   remarkOnProducts(options, module);
+  remarkOnBlocks(options, module);
 }

@@ -89,7 +89,8 @@ static uint32_t storageNumber(ProgramT &program, mlir::Type element) {
   for (auto [i, known] : enumerate(program.storages))
     if (known->name == storage.name() &&
         known->rows == uint64_t(storage.blockRows()) &&
-        known->elements == uint64_t(storage.blockElements()))
+        known->elements == uint64_t(storage.blockElements()) &&
+        known->bytes == uint64_t(storage.blockBytes()))
       return i + 1;
   auto filled = std::make_unique<StorageT>();
   filled->name = storage.name().str();

@@ -209,7 +209,10 @@ static Elements loadBlocks(ThreadState &t, const Box &box, const Held &held) {
   const auto &[rows, columns] = held.distribution;
   Counted counted = countedOf(t, held, box.rowLimit, box.columnLimit);
   ElementPlace first = heldPlace(t, box, held);
-  int64_t lanes = lanesOf(held.distribution, box.vector);
+  // A run ends where the last digit of its elements does.
+  int64_t lanes =
+      std::gcd(lanesOf(held.distribution, box.vector),
+               cast<storage::BlockType>(box.element).getDigits().back());
   SmallVector<std::pair<Value, std::function<Value()>>> runs;
   for (size_t i = 0; i < held.rows(); ++i)
     for (size_t j = 0; j < held.columns(); j += lanes) {

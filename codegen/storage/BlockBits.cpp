@@ -141,8 +141,6 @@ Value BlockBits::scalarBits(FieldAttr field, int64_t piece, int64_t lane) {
                                constant(i32, 1, (int64_t(1) << width) - 1));
 }
 
-// The bits of a piece in all lanes, in words of 32 or one that is shorter, where they
-// follow one another and the words are aligned: one load. Else nothing.
 SmallVector<Value> BlockBits::loadWords(FieldAttr field, int64_t piece) {
   constexpr int64_t kByte = 8, kWord = 32, kLongest = 128;
   ArrayRef<int64_t> strides = field.stridesOf(piece);
@@ -175,8 +173,6 @@ SmallVector<Value> BlockBits::loadWords(FieldAttr field, int64_t piece) {
   return words;
 }
 
-// A lane's bits of such words, from bit `to` on: shifted, then masked, so that lanes
-// which are shifted alike share the shift.
 Value BlockBits::bitsIn(ArrayRef<Value> words, int64_t width, int64_t lane,
                         int64_t to) {
   constexpr int64_t kWord = 32;

@@ -337,6 +337,7 @@ static BlockType describe(Type type) {
 std::function<Value()> stored::beginUnpack(OpBuilder &b, Location loc,
                                            const ElementPlace &place, Type type,
                                            int64_t lanes) {
+  assert(describe(type).getDigits().back() % lanes == 0 && "of two digits");
   auto run = std::make_shared<Run>(b, loc, type, describe(type), lanes, place);
   return [run] { return run->numbers(); };
 }

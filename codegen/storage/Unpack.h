@@ -17,8 +17,9 @@ mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
                    const ElementPlace &place, mlir::Type type, int64_t lanes,
                    mlir::Value valid = {});
 
-/// The same of neighbours in one block, all of which count, in two steps: what is loaded
-/// is asked for at once, and what is called later computes with it. So the loads of
+/// The same of neighbours that differ in the last digit of their numbers alone, from a
+/// multiple of `lanes` on, which divides that digit's radix. All count. In two steps:
+/// what is loaded is asked for at once, and what is called later computes with it. So the loads of
 /// several runs are on their way together. `b` outlives the function.
 std::function<mlir::Value()> beginUnpack(mlir::OpBuilder &b, mlir::Location loc,
                                          const ElementPlace &place,

@@ -89,12 +89,10 @@ static Work::Keys meanKeys(RankedTensorType sums, uint64_t block,
   return {0, flops / block, positions / 2};
 }
 
-// Scores of shares are formed twice.
 static Work::Keys choiceKeys(ChooseBlocksOp op) {
   RankedTensorType query = op.getQ().getType();
-  uint64_t times = op.getScore() == BlockScore::Share ? 4 : 2;
   return meanKeys(op.getSums().getType(), op.getBlock(),
-                  times * query.getDimSize(1) * query.getDimSize(2));
+                  2 * query.getDimSize(1) * query.getDimSize(2));
 }
 
 static Work::Keys choiceKeys(MixBlockMeansOp op) {

@@ -53,6 +53,9 @@ int64_t storage::blocksOfBundle(BlockType block, int64_t columns,
     if (next * block.getElements() % kBundleElements == 0 &&
         columns % (next * block.getElements()) == 0)
       blocks = next;
+  // Readers tell a bundle from a block by its elements or its bytes.
+  if (blocks == 1 && bundleOf(block, blocks).getBytes() == block.getBytes())
+    return 0;
   return blocks;
 }
 
@@ -92,16 +95,28 @@ BlockType storage::bundleOf(BlockType block, int64_t blocks) {
   }
   llvm::SmallVector<FieldAttr> factors = factorsOf(block), placed = factors;
   for (int64_t share : shares) {
-    int64_t apart = 0;
-    for (FieldAttr each : factors)
+    // The widest first, and as many bytes as are a multiple of its own, so that each
+    // lies at a multiple of its bytes.
+    llvm::SmallVector<size_t> beside;
+    for (auto [i, each] : llvm::enumerate(factors))
       if (sharedBy(each, block) == share)
-        apart += llvm::alignTo(each.bits(), 8);
+        beside.push_back(i);
+    if (beside.empty())
+      continue;
+    llvm::stable_sort(beside, [&](size_t a, size_t b) {
+      return factors[a].bits() > factors[b].bits();
+    });
+    int64_t widest = llvm::alignTo(factors[beside.front()].bits(), 8);
+    int64_t apart = 0;
+    for (size_t i : beside)
+      apart += llvm::alignTo(factors[i].bits(), 8);
+    apart = llvm::alignTo(apart, widest);
+    end = llvm::alignTo(end, widest);
     int64_t start = end;
-    for (auto [each, to] : llvm::zip_equal(factors, placed)) {
-      if (sharedBy(each, block) != share)
-        continue;
-      to = field(each, {each.bits()}, {start}, strides(share, apart));
-      start += llvm::alignTo(each.bits(), 8);
+    for (size_t i : beside) {
+      placed[i] = field(factors[i], {factors[i].bits()}, {start},
+                        strides(share, apart));
+      start += llvm::alignTo(factors[i].bits(), 8);
     }
     end += elements / share * apart;
   }

@@ -28,3 +28,7 @@
 // RUN: effc-compile %goldens/mamba2/f32_plain --weights none --target host --products f32 --weights-type int4_8_bf16 --prefill-rows 16 --max-batch 1 -o %t.effc --werror fallback
 // RUN: effc-compile %goldens/mamba2/f32_plain --weights none --target host --weights-type int4_8_bf16 --prefill-rows 16 --max-batch 1 -o %t.effc 2>&1 | FileCheck %s --check-prefix=UNPACKED
 // UNPACKED: effc: warning: {{.*}}the host unpacks weights in int4_8_bf16 to f32, which takes longer than products of integers: only blocks of a multiple of 32 codes of small integers have panels{{$}}
+
+// Where a host reads the same weights, they lie in no bundles.
+// RUN: effc-compile %goldens/mamba2/f32_plain --weights none --target host,sim_90a --products f32 --weights-type int4_8_bf16 --prefill-rows 16 --max-batch 1 -o %t.effc 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// BLOCKS: effc: warning: {{.*}}code for sim_90a reads weights in blocks by narrow loads, for up to twice as long in a step: wide ones need bundles, and code for the host, or the checkpoint's own files (--weights reference), have blocks; a file for GPUs alone with its weights has bundles{{$}}

@@ -197,7 +197,8 @@ LogicalResult WeightOp::verify() {
   if (getBundles()) { // weight10
     auto block = dyn_cast<storage::BlockType>(type.getElementType());
     int64_t blocks = getBundles();
-    if (!block || getPanels() || blocks < 1 ||
+    constexpr int64_t kMostBlocks = 1024;
+    if (!block || getPanels() || blocks < 1 || blocks > kMostBlocks ||
         storage::blocksOfBundle(block, type.getShape().back(),
                                 blocks * block.getElements()) != blocks)
       return emitOpError()

@@ -92,6 +92,7 @@ public:
     return singleStep == 0 ? norm || !updates.isEmpty()
                            : tiles.rows > 1 && norm;
   }
+  bool hasNorm() const { return norm.has_value(); }
   /// Whether it asks for what has no code; a diagnostic says for what.
   bool isBroken() const { return updates.isBroken(); }
 
@@ -491,11 +492,13 @@ LogicalResult Product::finish(Value row, Value rows, Value y, size_t number) {
 LogicalResult effc::buildDense(KernelBuilder &k) {
   Product product(k);
   if (product.isUncovered())
-    return k.getRoot()->emitOpError("shares its kernel with a norm, which only "
-                                    "a single row on a GPU does, or "
-                                    "with what keeps a state, which only rows "
-                                    "do that a GPU takes one by one; "
-                                    "their bits need not be stable");
+    return k.getRoot()->emitOpError()
+           << "shares its kernel with "
+           << (product.hasNorm()
+                   ? "a norm, which only a single row on a GPU does"
+                   : "what keeps a state, which only rows do that a GPU takes "
+                     "one by one")
+           << ", and whose bits need not be stable";
   if (product.isBroken())
     return failure();
   Value zero = k.index(0);

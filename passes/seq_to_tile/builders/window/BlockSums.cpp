@@ -168,7 +168,8 @@ LogicalResult BlockQueries::forTokens(function_ref<LogicalResult()> body) {
 
 Value BlockQueries::loadSums(Value state, Value first, Value count) {
   int64_t channels = extentOf(state, 2);
-  return k.load(k.read(state), {slot(), first, ownKeyHead, k.index(0)},
+  return k.load(k.read(state),
+                {segment.getSlot(), first, ownKeyHead, k.index(0)},
                 {1, kTogether, 1, channels},
                 k.blockType(kTogether, channels, tile::Role::Operand), count);
 }

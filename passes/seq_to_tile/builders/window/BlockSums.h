@@ -33,8 +33,6 @@ public:
   /// Blocks before the token's own, and blocks that are whole with it.
   mlir::Value before() const { return blocksBefore; }
   mlir::Value whole() const { return blocksWhole; }
-  mlir::Value slot() { return segment.getSlot(); }
-  mlir::Value keyHead() const { return ownKeyHead; }
 
   /// For all runs of kTogether blocks up to block `end`: `body` is given the first
   /// block, how many lie in the states, and the scores [heads, kTogether], -inf from

@@ -130,10 +130,13 @@ Value ChooseKernel::keys() {
 }
 
 LogicalResult ChooseKernel::build() {
+  if (count > kMostBlocks)
+    return root.emitOpError() << "has a kernel that chooses at most "
+                              << kMostBlocks << " blocks, but got " << count;
   if (blocks > kMostBlocks) {
     InFlightDiagnostic error = root.emitOpError()
-                               << "expects at most " << kMostBlocks
-                               << " blocks to choose among, but got "
+                               << "has a kernel that chooses among at most "
+                               << kMostBlocks << " blocks, but got "
                                << root.getSums().getType().getDimSize(0);
     error.attachNote() << "longer blocks or a shorter context have fewer";
     return error;

@@ -11,7 +11,7 @@ func.func @decode_4(%tokens: tensor<?xi32>, %rows: tensor<?xi32>, %positions: te
   %table = seq.parameter @table : tensor<11x5xf32>
   %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<11x5xf32>) -> tensor<?x5xf32>
   %k = seq.reshape %x : tensor<?x5xf32> -> tensor<?x1x5xf32>
-  // expected-error @+2 {{'seq.choose_blocks' op expects at most 2048 blocks to choose among, but got 2060}}
+  // expected-error @+2 {{'seq.choose_blocks' op has a kernel that chooses among at most 2048 blocks, but got 2060}}
   // expected-note @+1 {{longer blocks or a shorter context have fewer}}
   %chosen, %next = seq.choose_blocks %k, %k positions(%positions) state(%sums)
       {block = 8 : i64, scale = 0.5 : f64, score = #seq.block_score<mean>}

@@ -23,7 +23,7 @@ seq.weight @w38 source("w38") : tensor<38x1024xf32>
 seq.weight @taps source("taps") : tensor<3x38xf32>
 
 // Kernels that were formed for another target.
-// STABLE: error: 'seq.linear' op shares its kernel with a norm, which only a single row on a GPU does, or with what keeps a state
+// STABLE: error: 'seq.linear' op shares its kernel with what keeps a state, which only rows do that a GPU takes one by one, and whose bits need not be stable
 
 // CHECK-LABEL: tile.kernel @linear_1(
 // CHECK-SAME: %[[TAPS:[^:,]+]]: !tile.view<3x38xf32, {{[^>]*}}>, %[[TAIL:[^:,]+]]: !tile.view<?x2x38xf32, [128, 38, 1]>, %[[TABLE:[^:,]+]]: !tile.segments

@@ -58,7 +58,7 @@ std::string model(const std::string &type, Shape s) {
 
 /// Runs the model with random blocks, of a seed of its own, beside the reference.
 void compare(const PublishedBlock &block, storage::BlockType type,
-             const Shape &shape) {
+             const Shape &shape, bool bundles) {
   std::string spelling;
   llvm::raw_string_ostream(spelling) << type;
   int64_t each = type.getElements();
@@ -67,6 +67,7 @@ void compare(const PublishedBlock &block, storage::BlockType type,
   PipelineOptions options;
   options.prefillRows = {16, 64};
   options.decodeRows = {1, 3};
+  options.bundles = bundles;
   PlanRunner runner(text, options, /*slots=*/2);
   std::mt19937_64 random(7);
   llvm::StringMap<std::vector<float>> weights;
@@ -107,15 +108,16 @@ void compare(const PublishedBlock &block, storage::BlockType type,
 
 class StoredKernels : public testing::TestWithParam<PublishedBlock> {};
 
-// Sizes: all different, one block a row and several, rows that no tile of a kernel
-// divides.
+// Blocks by themselves. Sizes: all different, one block a row and several, rows that no
+// tile of a kernel divides.
 TEST_P(StoredKernels, AgreeWithThePublicLayout) {
   mlir::MLIRContext context;
   storage::BlockType type = typeOf(GetParam(), context);
   ASSERT_TRUE(type);
   int64_t each = type.getElements();
   compare(GetParam(), type,
-          {19, each == 32 ? 96 : each, each == 32 ? 160 : 2 * each});
+          {19, each == 32 ? 96 : each, each == 32 ? 160 : 2 * each},
+          /*bundles=*/false);
 }
 
 // Rows of whole bundles, which GPUs have: one of 384 elements, or several.
@@ -125,7 +127,8 @@ TEST_P(StoredKernels, AgreeInBundles) {
   ASSERT_TRUE(type);
   int64_t each = type.getElements();
   compare(GetParam(), type,
-          {21, std::lcm(each, int64_t(384)), 5 * std::lcm(each, int64_t(128))});
+          {21, std::lcm(each, int64_t(384)), 5 * std::lcm(each, int64_t(128))},
+          /*bundles=*/true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, StoredKernels,

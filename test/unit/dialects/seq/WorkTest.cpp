@@ -79,7 +79,7 @@ func.func @forward(%x: tensor<?x6xf32>, %p: tensor<?xi32>, %w: tensor<2x5x3xf32>
 
 // 8 blocks of 8 positions, 64 in all. Of 6 heads with 4 key and 5 value channels, for
 // each token before, the mean of a full context 32: to choose by shares
-// 4 * 6 * 4 / 8 = 12; to mix means 2 * 6 * 9 / 8, rounded down 13. 3 chosen blocks have
+// 2 * 6 * 4 / 8 = 6; to mix means 2 * 6 * 9 / 8, rounded down 13. 3 chosen blocks have
 // 24 keys of 2 * 6 * 9.
 TEST(Work, CountsMeansOfBlocksAndChosenBlocks) {
   Program program(R"(
@@ -101,10 +101,10 @@ func.func @forward(%q: tensor<?x6x4xf32>, %k: tensor<?x2x4xf32>, %v: tensor<?x2x
 }
 )");
   Work work = countWork(program.getFunction());
-  EXPECT_EQ(work.perToken, 32u * (12 + 13) + 24u * 108);
+  EXPECT_EQ(work.perToken, 32u * (6 + 13) + 24u * 108);
   ASSERT_EQ(work.keys.size(), 2u);
   EXPECT_EQ(work.keys[0].window, 0u);
-  EXPECT_EQ(work.keys[0].flops, 25u);
+  EXPECT_EQ(work.keys[0].flops, 19u);
   EXPECT_EQ(work.keys[1].window, 24u);
   EXPECT_EQ(work.keys[1].flops, 108u);
 }

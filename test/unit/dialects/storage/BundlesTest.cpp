@@ -64,7 +64,17 @@ TEST_P(BundlesTest, AreDescribedSoundlyAndAligned) {
   EXPECT_EQ(bundle.getBytes() % storage::kBundleAlignment, 0);
   for (int64_t start : bundle.getCode().getStarts())
     EXPECT_EQ(start % (8 * storage::kBundleAlignment), 0);
-  EXPECT_TRUE(storage::liesInRuns(bundle));
+  EXPECT_EQ(storage::liesInRuns(bundle),
+            block.getElements() % storage::kBundleRun == 0);
+  for (llvm::ArrayRef<storage::FieldAttr> part :
+       {bundle.getZero(), bundle.getScale(), bundle.getPlus(),
+        bundle.getMinus()})
+    for (storage::FieldAttr factor : part) {
+      int64_t bytes = llvm::alignTo(factor.bits(), 8);
+      EXPECT_EQ(factor.getStarts().front() % bytes, 0);
+      for (int64_t stride : factor.stridesOf(0))
+        EXPECT_EQ(stride % bytes, 0);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Published, BundlesTest,
@@ -84,6 +94,13 @@ TEST(Bundles, TakeNoMoreThanTheBlocksButForScalesInBytes) {
   EXPECT_EQ(bytesOf("q8_0", 32), 32 * 34);
   EXPECT_EQ(bytesOf("q6_k", 4), 4 * 210 + 8); // 8 bytes of padding
   EXPECT_EQ(bytesOf("q4_k", 4), 4 * 148); // eight scales and minima in bytes
+  // The longest that chips have, of 512 elements, and the shortest.
+  EXPECT_EQ(bytesOf("q4_0", 16), 16 * 18);
+  EXPECT_EQ(bytesOf("q4_k", 2), 2 * 152);
+  EXPECT_EQ(bytesOf("q4_k", 1), 160);
+  EXPECT_EQ(bytesOf("q6_k", 1), 224);
+  // A scale and a zero of 128 elements, beside one another in four bytes.
+  EXPECT_EQ(bytesOf("int4z_128_f16", 4), 4 * 64 + 4 * 4);
 }
 
 // Codes of two bits and one bit in planes, then what each block has, then what each 16

@@ -30,7 +30,8 @@ TEST_P(PanelsTest, StandForTheSameNumbers) {
   });
   std::string_view name = GetParam().name;
   ASSERT_EQ(storage::hasPanels(rows),
-            isPublished || (name.starts_with("int") && name != "int4_24_bf16"));
+            isPublished || (name.starts_with("int") && name != "int4_24_bf16" &&
+                            name != "int4_20_f16"));
   if (!storage::hasPanels(rows))
     return;
   constexpr int64_t kRows = 37, kBlocks = 3;
