@@ -11,6 +11,7 @@
 #include "codegen/artifact/WeightRows.h"
 
 #include "runtime/abi/FileHeader.h"
+#include "llvm/ADT/StringExtras.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

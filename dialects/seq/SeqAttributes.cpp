@@ -4,6 +4,8 @@
 #include "dialects/seq/TensorTypes.h"
 #include "dialects/storage/Storage.h"
 
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
