@@ -114,7 +114,7 @@ public:
   size_t scored = 1;          // tokens of the prompt
   uint64_t reserved = 0;      // bytes for its states
   uint32_t retries = 0;
-  bool hasEnded = false, hasFailed = false;
+  bool hasFailed = false;
   /// By the scheduler's clock: when it was submitted, found a place, had a token first
   /// and last.
   uint64_t submittedAt = 0;
@@ -137,7 +137,8 @@ public:
   bool isDrafted = false; // in the current step
   uint64_t drafted = 0, accepted = 0;
 
-  // Under the scheduler's lock.
+  // Changed under the scheduler's lock.
+  bool hasEnded = false;
   bool isCancelled = false;
   bool isHeld = false; // its reader wants no more for now
   uint32_t unread = 0;

@@ -256,8 +256,13 @@ Result<const effc_event_t *> Scheduler::poll(uint64_t timeout) {
 effc_scheduler_stats_t Scheduler::stats() const {
   std::lock_guard guard(lock);
   effc_scheduler_stats_t filled = counted;
-  filled.queued_now = static_cast<uint32_t>(queue.size());
-  filled.running_now = static_cast<uint32_t>(running.size());
+  // Places are given back at the end of a step, but ends are told within it.
+  auto countGoing = [](std::span<Job *const> of) {
+    return static_cast<uint32_t>(std::ranges::count_if(
+        of, [](const Job *job) { return !job->hasEnded; }));
+  };
+  filled.queued_now = countGoing(queue);
+  filled.running_now = countGoing(running);
   filled.reserved_bytes_now = reserved;
   filled.unread_now = events.size();
   if (!cache)
@@ -496,6 +501,16 @@ static void keepTimes(Job &job, effc_event_t &event, uint64_t time) {
   event.decode_ns = *job.lastTokenAt - *job.firstTokenAt;
 }
 
+void Scheduler::count(Job &job, const effc_event_t &event) {
+  std::lock_guard guard(lock);
+  if (event.kind == EFFC_EVENT_END) {
+    job.hasEnded = true;
+    ++counted.ended[event.end];
+  } else if (event.kind == EFFC_EVENT_TOKEN) {
+    ++counted.new_tokens;
+  }
+}
+
 void Scheduler::say(Job &job, Event event) {
   uint64_t time = now();
   keepTimes(job, event.shown, time);
@@ -512,21 +527,17 @@ void Scheduler::say(Job &job, Event event) {
   event.shown.is_near = job.cached.isNear;
   event.shown.drafted_tokens = job.drafted;
   event.shown.accepted_tokens = job.accepted;
-  bool isEnd = event.shown.kind == EFFC_EVENT_END;
-  if (!isEnd)
+  if (event.shown.kind != EFFC_EVENT_END)
     event.shown.stop = -1;
   if (event.shown.kind != EFFC_EVENT_TOKEN)
     event.shown.token = -1;
-  job.hasEnded |= isEnd;
-  if (options.on_event)
+  // Before it is told: who hears of an end may ask at once what runs.
+  count(job, event.shown);
+  if (options.on_event) {
     options.on_event(options.on_event_user, &event.asShown());
-  std::lock_guard guard(lock);
-  if (isEnd)
-    ++counted.ended[event.shown.end];
-  else if (event.shown.kind == EFFC_EVENT_TOKEN)
-    ++counted.new_tokens;
-  if (options.on_event)
     return;
+  }
+  std::lock_guard guard(lock);
   if (++job.unread >= options.max_unread && job.unreadSince == 0)
     job.unreadSince = std::max<uint64_t>(time, 1);
   if (events.empty() && bell >= 0)

@@ -115,6 +115,7 @@ private:
   Check measured(CallKind kind, uint64_t rows, Call call);
   void countStep();
   void hit(std::span<Job *const> jobs, const Error &error);
+  void count(Job &job, const effc_event_t &event);
   void say(Job &job, Event event);
   void removeEnded();
   bool hasWork() const;
