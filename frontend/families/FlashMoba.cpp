@@ -100,6 +100,7 @@ static MobaConfig readMoba(FamilyInput &input) {
   MobaConfig config;
   config.model = readFlash(input, 4);
   config.model.family = "moba";
+  config.model.keepsKeys = true;
   reader.expectNone({"attn"}, "in a model whose layers all choose blocks");
   std::tie(config.attention, config.layer) =
       readFlashAttention(reader, input, config.model);
@@ -127,18 +128,9 @@ effc::frontend::importFlashMoba(FamilyInput &input) {
   MobaConfig config = readMoba(input);
   if (llvm::Error error = input.config.finish())
     return error;
-  leaveAside(input, {"rotary.inv_freq"});
-  TextModelConfig text = textOf(config.model, input);
-  text.context = chooseContext(input, config.model.context);
-  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < config.model.layers; ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "model." + name, inner = source + "attn.";
-      x = emitFlashLayer(
-          model, config.model, name, source, x, [&](Value normed) {
-            return MobaEmitter(model, config, name, inner).emit(normed);
-          });
-    }
-    return x;
-  });
+  return buildFlash(config.model, input,
+                    [&](ModelBuilder &model, const std::string &name,
+                        const std::string &source, Value x, int64_t) {
+                      return MobaEmitter(model, config, name, source).emit(x);
+                    });
 }

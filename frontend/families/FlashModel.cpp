@@ -2,6 +2,7 @@
 
 #include "frontend/checkpoint/Refusal.h"
 #include "frontend/model/Decoder.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -268,7 +269,7 @@ TextModelConfig effc::frontend::textOf(const FlashConfig &config,
   text.head = config.head;
   text.endNorm = "model.norm";
   text.norm = config.norm;
-  if (!config.attention.empty())
+  if (config.keepsKeys || !config.attention.empty())
     text.context = chooseContext(input, config.context);
   return text;
 }

@@ -21,6 +21,8 @@ struct FlashConfig {
   HeadConfig head;
   /// For each layer of softmax attention, how it attends.
   std::map<int64_t, std::pair<AttentionConfig, LayerAttention>> attention;
+  /// Whether the family's own mixers keep keys of all positions.
+  bool keepsKeys = false;
 };
 
 /// What a family's layer emits. `name` and `source` are those of the layer's

@@ -119,6 +119,7 @@ static NsaConfig readNsa(FamilyInput &input) {
   NsaConfig config;
   config.model = readFlash(input, 4);
   config.model.family = "nsa";
+  config.model.keepsKeys = true;
   reader.expectNone({"attn"}, "in a model whose layers all choose blocks");
   AttentionConfig &heads = config.attention;
   heads.heads = reader.getInteger("num_heads", 1, kMostDimension, 64);
@@ -154,18 +155,9 @@ effc::frontend::importFlashNsa(FamilyInput &input) {
   NsaConfig config = readNsa(input);
   if (llvm::Error error = input.config.finish())
     return error;
-  leaveAside(input, {"rotary.inv_freq"});
-  TextModelConfig text = textOf(config.model, input);
-  text.context = chooseContext(input, config.model.context);
-  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < config.model.layers; ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "model." + name, inner = source + "attn.";
-      x = emitFlashLayer(
-          model, config.model, name, source, x, [&](Value normed) {
-            return NsaEmitter(model, config, name, inner).emit(normed);
-          });
-    }
-    return x;
-  });
+  return buildFlash(config.model, input,
+                    [&](ModelBuilder &model, const std::string &name,
+                        const std::string &source, Value x, int64_t) {
+                      return NsaEmitter(model, config, name, source).emit(x);
+                    });
 }

@@ -104,6 +104,7 @@ static ForgettingConfig readForgetting(FamilyInput &input) {
   bool hasLongest = reader.isSet("max_position_embeddings");
   config.model = readFlash(input, 4);
   config.model.family = "forgetting_transformer";
+  config.model.keepsKeys = true;
   AttentionConfig &heads = config.attention;
   heads.heads = reader.getInteger("num_heads", 1, kMostDimension, 32);
   heads.keyHeads = readKeyHeads(reader, heads.heads);
@@ -138,17 +139,10 @@ effc::frontend::importForgettingTransformer(FamilyInput &input) {
   ForgettingConfig config = readForgetting(input);
   if (llvm::Error error = input.config.finish())
     return error;
-  TextModelConfig text = textOf(config.model, input);
-  text.context = chooseContext(input, config.model.context);
-  return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
-    for (int64_t layer = 0; layer < config.model.layers; ++layer) {
-      std::string name = "layers." + std::to_string(layer) + ".";
-      std::string source = "model." + name, inner = source + "attn.";
-      x = emitFlashLayer(
-          model, config.model, name, source, x, [&](Value normed) {
-            return ForgettingEmitter(model, config, name, inner).emit(normed);
-          });
-    }
-    return x;
-  });
+  return buildFlash(
+      config.model, input,
+      [&](ModelBuilder &model, const std::string &name,
+          const std::string &source, Value x, int64_t) {
+        return ForgettingEmitter(model, config, name, source).emit(x);
+      });
 }
