@@ -8,7 +8,8 @@
 // last bit. Floor: 2 K FLOPs per head and block before a token, 4 K where scores are
 // shares; in decode the bytes of the sums.
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/window/BlockSums.h"
+#include "passes/seq_to_tile/builders/window/BlockQueries.h"
+#include "passes/seq_to_tile/builders/window/RunningSoftmax.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/Support/MathExtras.h"
@@ -41,7 +42,7 @@ private:
   /// Writes the scores of the blocks before the token's own.
   void writeScores();
   /// The scores of a run, over all heads of the group.
-  Value scoresOfGroup(Value scores, const RunningShares &all);
+  Value scoresOfGroup(Value scores, const RunningSoftmax &all);
   /// The row that blocks are ordered by.
   Value keys();
   Value memory() {
@@ -61,7 +62,7 @@ private:
 };
 } // namespace
 
-Value ChooseKernel::scoresOfGroup(Value scores, const RunningShares &all) {
+Value ChooseKernel::scoresOfGroup(Value scores, const RunningSoftmax &all) {
   auto type = cast<tile::TileType>(scores.getType());
   if (isShare())
     scores =
@@ -78,18 +79,17 @@ Value ChooseKernel::scoresOfGroup(Value scores, const RunningShares &all) {
 }
 
 void ChooseKernel::writeScores() {
-  RunningShares all;
-  if (isShare()) {
-    RunningShares begin = beginShares(k, queries.heads());
-    SmallVector<Value> sums = queries.overRuns(
-        queries.whole(), /*isExact=*/true, {begin.largest, begin.total},
+  RunningSoftmax all;
+  if (isShare())
+    all = RunningSoftmax::of(queries.overRuns(
+        queries.whole(), /*isExact=*/true,
+        RunningSoftmax::begin(k, queries.heads(), /*channels=*/0).values(),
         [&](Value, Value, Value scores,
             ValueRange before) -> SmallVector<Value> {
-          SharesStep step = addShares(k, {before[0], before[1]}, scores);
-          return {step.after.largest, step.after.total};
-        });
-    all = {sums[0], sums[1]};
-  }
+          SoftmaxStep step =
+              SoftmaxStep::of(k, RunningSoftmax::of(before), scores);
+          return {step.largest, step.total};
+        }));
   queries.overRuns(
       queries.before(), /*isExact=*/true, {},
       [&](Value first, Value, Value scores, ValueRange) -> SmallVector<Value> {

@@ -1,15 +1,14 @@
 // A softmax over the mean keys and values of whole blocks, whose sums the launch
 // before has brought up to date:
 //
-//   s  = scale (q k^T) / C
-//   m' = max(m, max s);  p = e^(s - m');  a = e^(m - m')
-//   l' = a l + sum p;    o' = a o + p v
+//   s = scale (q k^T) / C
 //
-// and y = o / (C l) at the end. An item is a head of keys and values of a segment,
+// taken in as RunningSoftmax.h has it, and y = o / (C l) at the end. An item is a head of keys and values of a segment,
 // with the heads that share it, and some of its tokens. Floor: 2 (K + V) FLOPs per
 // head and block before a token; in decode the bytes of the sums.
 #include "passes/seq_to_tile/builders/Builders.h"
-#include "passes/seq_to_tile/builders/window/BlockSums.h"
+#include "passes/seq_to_tile/builders/window/BlockQueries.h"
+#include "passes/seq_to_tile/builders/window/RunningSoftmax.h"
 #include "passes/seq_to_tile/builders/window/WindowPieces.h"
 
 using namespace mlir;
@@ -17,7 +16,6 @@ using namespace effc;
 
 LogicalResult effc::buildMixBlockMeans(KernelBuilder &k) {
   auto root = cast<seq::MixBlockMeansOp>(k.getRoot());
-  OpBuilder &b = k.ops();
   Location loc = k.loc();
   int64_t groups = root.getK().getType().getDimSize(1);
   int64_t channels = root.getV().getType().getDimSize(2);
@@ -28,24 +26,18 @@ LogicalResult effc::buildMixBlockMeans(KernelBuilder &k) {
   tile::TileType mixedType =
       k.blockType(heads, channels, tile::Role::Accumulator);
   return queries.forTokens([&]() -> LogicalResult {
-    RunningShares begin = beginShares(k, heads);
-    Value none = tile::SplatOp::create(b, loc, mixedType, k.scalar(0));
-    SmallVector<Value> sums = queries.overRuns(
-        queries.whole(), /*isExact=*/false, {begin.largest, begin.total, none},
-        [&](Value first, Value count, Value scores,
-            ValueRange before) -> SmallVector<Value> {
-          SharesStep step = addShares(k, {before[0], before[1]}, scores);
-          Value mixed =
-              k.map(mixedType, {before[2], step.faded},
-                    [&](OpBuilder &builder, ValueRange e) -> Value {
-                      return arith::MulFOp::create(builder, loc, e[0], e[1]);
-                    });
-          mixed = k.dot(mixed, step.weights,
-                        queries.loadSums(root.getValueSums(), first, count));
-          return {step.after.largest, step.after.total, mixed};
-        });
+    RunningSoftmax all = RunningSoftmax::of(queries.overRuns(
+        queries.whole(), /*isExact=*/false,
+        RunningSoftmax::begin(k, heads, channels).values(),
+        [&](Value first, Value count, Value scores, ValueRange carried) {
+          RunningSoftmax before = RunningSoftmax::of(carried);
+          Value values = queries.loadSums(root.getValueSums(), first, count);
+          return SoftmaxStep::of(k, before, scores)
+              .mix(k, before.mixed, values)
+              .values();
+        }));
     Value y =
-        k.map(mixedType, {sums[2], sums[1]},
+        k.map(mixedType, {all.mixed, all.total},
               [&](OpBuilder &builder, ValueRange e) -> Value {
                 Value length = arith::ConstantOp::create(
                     builder, loc,

@@ -1,11 +1,9 @@
 // A softmax over a window of keys, block of keys by block of keys:
 //
-//   s  = scale (q k^T), capped, with slopes and numbers of the keys; -inf where
-//        out of sight, by select
-//   m' = max(m, max s);  p = e^(s - m');  a = e^(m - m')
-//   l' = a l + sum p;    o' = a o + p v
+//   s = scale (q k^T), capped, with slopes and numbers of the keys; -inf where
+//       out of sight, by select
 //
-// and y = o / l at the end. Blocks lie on a grid of positions that begins with
+// taken in as RunningSoftmax.h has it, and y = o / l at the end. Blocks lie on a grid of positions that begins with
 // the sequence, whatever call a key came with: older blocks in the ring, newer
 // ones in the call's rows, and the one between spliced from both. A block that
 // is out of a query's sight leaves its sums as they are. So a token's bits
@@ -18,9 +16,9 @@
 // An item of a decode call is a segment and the heads that share one key and
 // one value, which are the rows of its blocks (WindowDecode.cpp), and may have
 // pieces of the keys; an item of a prefill call is a head of a segment, or the
-// heads that choose keys together, and every n-th block of its queries. The ring is written by a launch of its own. Floor: 2 H
-// (K + V) FLOPs per token and key in sight, in decode the bytes of those keys
-// and values.
+// heads that choose keys together, and every n-th block of its queries. The ring
+// is written by a launch of its own. Floor: 2 H (K + V) FLOPs per token and key in
+// sight, in decode the bytes of those keys and values.
 #include "passes/seq_to_tile/builders/window/Window.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -178,9 +176,8 @@ LogicalResult WindowKernel::mixHead(Queries queries, Value head, Value row,
 }
 
 // A sink is a key with a logit and no value.
-Running WindowKernel::begin(Value sinks) {
-  Running running{splat(columnType, kLowestScore), splat(columnType, 0),
-                  splat(mixedType, 0)};
+RunningSoftmax WindowKernel::begin(Value sinks) {
+  RunningSoftmax running = RunningSoftmax::begin(k, rows, valueChannels);
   if (sinks) {
     running.largest = k.map(columnType, {sinks},
                             [](OpBuilder &, ValueRange e) { return e[0]; });
@@ -190,13 +187,13 @@ Running WindowKernel::begin(Value sinks) {
 }
 
 // All blocks of keys that one of the queries sees.
-Running WindowKernel::mix(const Queries &queries, const Kept &kept) {
-  return Running::of(overKeys(
+RunningSoftmax WindowKernel::mix(const Queries &queries, const Kept &kept) {
+  return RunningSoftmax::of(overKeys(
       queries, begin(queries.sinks).values(),
       [&](KeyBlock block, LoadKeys load, ValueRange before) {
         auto mixed = [&](const KeyBlock &seen) {
           return mixBlock(queries, seen, loadKeys(queries, seen, load), kept,
-                          Running::of(before));
+                          RunningSoftmax::of(before));
         };
         if (!queries.blocks)
           return mixed(block).values();
@@ -511,49 +508,17 @@ Value WindowKernel::withNumber(OpBuilder &builder, Value score, Value number) {
   llvm_unreachable("a key score of no kind");
 }
 
-Running WindowKernel::mixBlock(const Queries &queries, const KeyBlock &block,
-                               const Keys &keys, const Kept &kept,
-                               const Running &before) {
-  Location loc = k.loc();
-  Value score = scores(queries, block, keys, kept);
-  Value blockLargest =
-      tile::ReduceOp::create(b, loc, columnType, tile::ReduceKind::Max, score,
-                             /*over_rows=*/false);
-  Value largest =
-      k.map(columnType, {before.largest, blockLargest},
-            [&](OpBuilder &builder, ValueRange e) -> Value {
-              return arith::MaximumFOp::create(builder, loc, e[0], e[1]);
-            });
-  auto expOfDifference = [&](OpBuilder &builder, Value x, Value y) -> Value {
-    return math::ExpOp::create(builder, loc,
-                               arith::SubFOp::create(builder, loc, x, y));
-  };
-  Value faded = k.map(columnType, {before.largest, largest},
-                      [&](OpBuilder &builder, ValueRange e) {
-                        return expOfDifference(builder, e[0], e[1]);
-                      });
-  Value weights =
-      k.map(scoreType, {score, largest}, [&](OpBuilder &builder, ValueRange e) {
-        return expOfDifference(builder, e[0], e[1]);
-      });
-  Value blockTotal =
-      tile::ReduceOp::create(b, loc, columnType, tile::ReduceKind::Add, weights,
-                             /*over_rows=*/false);
-  Value total =
-      k.map(columnType, {before.total, faded, blockTotal},
-            [&](OpBuilder &builder, ValueRange e) -> Value {
-              return math::FmaOp::create(builder, loc, e[0], e[1], e[2]);
-            });
-  Value mixed = k.map(mixedType, {before.mixed, faded},
-                      [&](OpBuilder &builder, ValueRange e) -> Value {
-                        return arith::MulFOp::create(builder, loc, e[0], e[1]);
-                      });
-  mixed = k.dot(mixed, weights, keys.values);
-  return {largest, total, mixed};
+RunningSoftmax WindowKernel::mixBlock(const Queries &queries,
+                                      const KeyBlock &block, const Keys &keys,
+                                      const Kept &kept,
+                                      const RunningSoftmax &before) {
+  SoftmaxStep step =
+      SoftmaxStep::of(k, before, scores(queries, block, keys, kept));
+  return step.mix(k, before.mixed, keys.values);
 }
 
 LogicalResult WindowKernel::finish(Value row, Value head,
-                                   const Running &running,
+                                   const RunningSoftmax &running,
                                    ArrayRef<int64_t> sizes, Value rows) {
   Value y = k.map(mixedType, {running.mixed, running.total},
                   [&](OpBuilder &builder, ValueRange e) {

@@ -3,6 +3,7 @@
 #define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_WINDOW_H
 
 #include "passes/seq_to_tile/builders/Builders.h"
+#include "passes/seq_to_tile/builders/window/RunningSoftmax.h"
 #include "passes/seq_to_tile/builders/window/WindowBlocks.h"
 #include "passes/seq_to_tile/builders/window/WindowPieces.h"
 
@@ -74,17 +75,6 @@ struct KeyRange {
   bool hasNewest;       // or no key of the call
 };
 
-/// Running maximum, sum and weighted values.
-struct Running {
-  mlir::Value largest, total, mixed;
-  llvm::SmallVector<mlir::Value> values() const {
-    return {largest, total, mixed};
-  }
-  static Running of(mlir::ValueRange values) {
-    return {values[0], values[1], values[2]};
-  }
-};
-
 class WindowKernel {
 public:
   WindowKernel(KernelBuilder &k, seq::MixerOpInterface mixer);
@@ -114,11 +104,12 @@ private:
   void buildSomePieces(mlir::Value head, mlir::Value part);
   WindowPieces piecesInSight();
   /// Of all pieces, and of the one at `place`.
-  Running mixPieces(const Queries &queries);
-  Running mixPiece(Queries queries, const WindowPieces &pieces,
-                   mlir::Value place, bool isNewest);
+  RunningSoftmax mixPieces(const Queries &queries);
+  RunningSoftmax mixPiece(Queries queries, const WindowPieces &pieces,
+                          mlir::Value place, bool isNewest);
   /// Two pieces, or more, one after the other.
-  Running merge(const Running &before, const Running &piece);
+  RunningSoftmax merge(const RunningSoftmax &before,
+                       const RunningSoftmax &piece);
   /// Of the heads from `head` on of a decode call's row.
   Queries queriesOfDecode(mlir::Value head);
   mlir::LogicalResult buildPrefill();
@@ -127,8 +118,8 @@ private:
   mlir::LogicalResult mixHead(Queries queries, mlir::Value head,
                               mlir::Value row, mlir::Value count,
                               std::optional<Kept> kept = std::nullopt);
-  Running begin(mlir::Value sinks);
-  Running mix(const Queries &queries, const Kept &kept);
+  RunningSoftmax begin(mlir::Value sinks);
+  RunningSoftmax mix(const Queries &queries, const Kept &kept);
   /// Goes over all blocks of keys that one of the queries sees, oldest first.
   llvm::SmallVector<mlir::Value>
   overKeys(const Queries &queries, llvm::SmallVector<mlir::Value> carried,
@@ -139,7 +130,7 @@ private:
   /// block that its keys belong to; else `before`.
   mlir::ValueRange
   whereChosen(const Queries &queries, KeyBlock block, mlir::ValueRange before,
-              llvm::function_ref<Running(const KeyBlock &)> mix);
+              llvm::function_ref<RunningSoftmax(const KeyBlock &)> mix);
   /// All keys in sight, where the record keeps no fewer.
   Kept findKept(const Queries &queries);
   /// A column with how many keys in sight of each query `holds` for, given
@@ -183,8 +174,9 @@ private:
   mlir::Value isKept(mlir::OpBuilder &builder, mlir::Value number,
                      mlir::Value distance, mlir::Value bound, mlir::Value last);
   mlir::Value spread(const Keys &keys);
-  Running mixBlock(const Queries &queries, const KeyBlock &block,
-                   const Keys &keys, const Kept &kept, const Running &before);
+  RunningSoftmax mixBlock(const Queries &queries, const KeyBlock &block,
+                          const Keys &keys, const Kept &kept,
+                          const RunningSoftmax &before);
   mlir::Value scores(const Queries &queries, const KeyBlock &block,
                      const Keys &keys, const Kept &kept);
   mlir::Value withNumber(mlir::OpBuilder &builder, mlir::Value score,
@@ -213,7 +205,7 @@ private:
                            mlir::Value head, int64_t channels,
                            mlir::Value block);
   mlir::LogicalResult finish(mlir::Value row, mlir::Value head,
-                             const Running &running,
+                             const RunningSoftmax &running,
                              llvm::ArrayRef<int64_t> sizes, mlir::Value rows);
 
   KernelBuilder &k;

@@ -13,7 +13,7 @@ using namespace effc;
 ValueRange
 WindowKernel::whereChosen(const Queries &queries, KeyBlock block,
                           ValueRange before,
-                          function_ref<Running(const KeyBlock &)> mix) {
+                          function_ref<RunningSoftmax(const KeyBlock &)> mix) {
   Location loc = k.loc();
   Value number = arith::IndexCastOp::create(
       b, loc, b.getI32Type(),

@@ -63,7 +63,7 @@ LogicalResult WindowKernel::buildDecode() {
     return success();
   }
   Queries queries = queriesOfDecode(head);
-  Running running =
+  RunningSoftmax running =
       blocks.piece ? mixPieces(queries) : mix(queries, findKept(queries));
   return finish(row, head, running, {1, rows, valueChannels}, {});
 }
@@ -73,8 +73,9 @@ WindowPieces WindowKernel::piecesInSight() {
                           blocks.piece);
 }
 
-Running WindowKernel::mixPiece(Queries queries, const WindowPieces &pieces,
-                               Value place, bool isNewest) {
+RunningSoftmax WindowKernel::mixPiece(Queries queries,
+                                      const WindowPieces &pieces, Value place,
+                                      bool isNewest) {
   int64_t blocksOfPiece = blocks.piece / blockKeys;
   Value from = k.mul(k.add(pieces.oldest, place), blocksOfPiece);
   range = {from, k.add(from, k.index(blocksOfPiece)),
@@ -83,7 +84,7 @@ Running WindowKernel::mixPiece(Queries queries, const WindowPieces &pieces,
   return mix(queries, {});
 }
 
-Running WindowKernel::mixPieces(const Queries &queries) {
+RunningSoftmax WindowKernel::mixPieces(const Queries &queries) {
   WindowPieces pieces = piecesInSight();
   Value newest = k.sub(pieces.count, k.index(1));
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), newest, k.index(1),
@@ -91,17 +92,18 @@ Running WindowKernel::mixPieces(const Queries &queries) {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    Running piece = mixPiece(queries, pieces, loop.getInductionVar(),
-                             /*isNewest=*/false);
+    RunningSoftmax piece = mixPiece(queries, pieces, loop.getInductionVar(),
+                                    /*isNewest=*/false);
     scf::YieldOp::create(
         b, k.loc(),
-        merge(Running::of(loop.getRegionIterArgs()), piece).values());
+        merge(RunningSoftmax::of(loop.getRegionIterArgs()), piece).values());
   }
-  return merge(Running::of(loop.getResults()),
+  return merge(RunningSoftmax::of(loop.getResults()),
                mixPiece(queries, pieces, newest, /*isNewest=*/true));
 }
 
-Running WindowKernel::merge(const Running &before, const Running &piece) {
+RunningSoftmax WindowKernel::merge(const RunningSoftmax &before,
+                                   const RunningSoftmax &piece) {
   Location loc = k.loc();
   Value largest = k.map(columnType, {before.largest, piece.largest},
                         [&](OpBuilder &builder, ValueRange e) {
@@ -131,7 +133,7 @@ void WindowKernel::buildSomePieces(Value head, Value part) {
       k, heads, valueChannels,
       WindowPieces::most(record.getWindow(), ringRows, blocks.piece),
       /*written=*/true);
-  auto keep = [&](Value place, const Running &found) {
+  auto keep = [&](Value place, const RunningSoftmax &found) {
     auto store = [&](Value tile, int64_t column, int64_t columns) {
       k.store(tile, memory,
               {segment.getFirstRow(), head, place, k.index(column)},

@@ -19,11 +19,12 @@ public:
 
 private:
   LogicalResult merge();
-  Running begin();
-  Running load(Value place);
+  RunningSoftmax begin();
+  RunningSoftmax load(Value place);
   /// What pieces and the one at `place` come to; without it where it is not there.
-  Running add(const Running &before, const Running &piece, Value isThere);
-  LogicalResult finish(const Running &running);
+  RunningSoftmax add(const RunningSoftmax &before, const RunningSoftmax &piece,
+                     Value isThere);
+  LogicalResult finish(const RunningSoftmax &running);
 
   KernelBuilder &k;
   OpBuilder &b;
@@ -69,7 +70,7 @@ LogicalResult MergeKernel::build() {
 }
 
 // A sink is a piece with a logit for a maximum, a sum of 1 and no values.
-Running MergeKernel::begin() {
+RunningSoftmax MergeKernel::begin() {
   Value none = tile::SplatOp::create(b, k.loc(), rowType, k.scalar(0));
   if (!tokens.sinks)
     return {k.scalar(kLowestScore), k.scalar(0), none};
@@ -78,7 +79,7 @@ Running MergeKernel::begin() {
   return {sink, k.scalar(1), none};
 }
 
-Running MergeKernel::load(Value place) {
+RunningSoftmax MergeKernel::load(Value place) {
   auto at = [&](int64_t column) {
     return SmallVector<Value>{segment.getFirstRow(), head, place,
                               k.index(column)};
@@ -90,8 +91,8 @@ Running MergeKernel::load(Value place) {
           k.load(memory, at(0), {1, 1, 1, channels}, rowType)};
 }
 
-Running MergeKernel::add(const Running &before, const Running &piece,
-                         Value isThere) {
+RunningSoftmax MergeKernel::add(const RunningSoftmax &before,
+                                const RunningSoftmax &piece, Value isThere) {
   Location loc = k.loc();
   Value largest = emitLarger(b, loc, before.largest, piece.largest);
   auto [faded, weight] = emitWeights(b, loc, before.largest, piece.largest);
@@ -113,21 +114,21 @@ LogicalResult MergeKernel::merge() {
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    SmallVector<std::pair<Running, Value>> read;
+    SmallVector<std::pair<RunningSoftmax, Value>> read;
     for (int64_t i = 0; i < together; ++i) {
       Value place = k.add(loop.getInductionVar(), k.index(i));
       Value isThere = k.compare(arith::CmpIPredicate::slt, place, pieces.count);
       read.push_back({load(place), isThere});
     }
-    Running running = Running::of(loop.getRegionIterArgs());
+    RunningSoftmax running = RunningSoftmax::of(loop.getRegionIterArgs());
     for (auto &[piece, isThere] : read)
       running = add(running, piece, isThere);
     scf::YieldOp::create(b, k.loc(), running.values());
   }
-  return finish(Running::of(loop.getResults()));
+  return finish(RunningSoftmax::of(loop.getResults()));
 }
 
-LogicalResult MergeKernel::finish(const Running &running) {
+LogicalResult MergeKernel::finish(const RunningSoftmax &running) {
   Value y = k.map(rowType, {running.mixed, running.total},
                   [&](OpBuilder &builder, ValueRange e) {
                     return emitMean(builder, k.loc(), e[0], e[1]);

@@ -1,7 +1,7 @@
-// Sums of the rows of each block of positions, which lie in states: how kernels read
-// them once the call's rows are in.
-#ifndef EFFC_PASSES_SEQTOTILE_BUILDERS_WINDOW_BLOCKSUMS_H
-#define EFFC_PASSES_SEQTOTILE_BUILDERS_WINDOW_BLOCKSUMS_H
+// How kernels read the sums of the rows of each block of positions, once a launch
+// before (BlockSums.cpp) has added the call's rows to them.
+#ifndef EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_BLOCKQUERIES_H
+#define EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_BLOCKQUERIES_H
 
 #include "passes/seq_to_tile/KernelBuilder.h"
 
@@ -60,21 +60,6 @@ private:
   mlir::Value ownGroup, ownKeyHead, tokenRow, blocksBefore, blocksWhole, tile;
 };
 
-/// The running maximum and the running sum of a softmax over blocks, columns.
-struct RunningShares {
-  mlir::Value largest, total;
-};
-/// Those of no block.
-RunningShares beginShares(KernelBuilder &k, int64_t heads);
-/// Those after a run of scores, with what fades the sums before, a column, and the
-/// run's weights.
-struct SharesStep {
-  RunningShares after;
-  mlir::Value faded, weights;
-};
-SharesStep addShares(KernelBuilder &k, const RunningShares &before,
-                     mlir::Value scores);
-
 } // namespace effc
 
-#endif // EFFC_PASSES_SEQTOTILE_BUILDERS_WINDOW_BLOCKSUMS_H
+#endif // EFFC_PASSES_SEQ_TO_TILE_BUILDERS_WINDOW_BLOCKQUERIES_H
