@@ -65,21 +65,22 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
   /// only when those of the row before are used.
   static int64_t blocksBesides(tile::KernelOp kernel) {
     // Sums, numbers, what they are multiplied by, words, scales and places.
-    constexpr int64_t kRegisters = 96, kUsual = 4;
+    constexpr int64_t kRegisters = 96;
+    // What ptxas takes, and a core of the smallest chip has room for.
+    constexpr int64_t kMostBlocks = 16;
     tile::TargetAttr target = tile::getTarget(kernel);
     bool unpacks = false;
     kernel.getBody().walk([&](tile::LoadOp load) {
       tile::TileType type = load.getResult().getType();
-      unpacks |=
-          type.isBlock() && !type.getSharedLayout() &&
-          tile::widestRun(load.getView().getType().getElementType()) > kUsual;
+      unpacks |= type.isBlock() && !type.getSharedLayout() &&
+                 tile::widestRun(load.getView().getType().getElementType()) >
+                     tile::kUsualRun;
     });
     if (!unpacks || !target || !target.getCore())
       return 0;
-    return std::max<int64_t>(
-        target.getCore().getRegisters() /
-            (kernel.getSchedule()->getThreads() * kRegisters),
-        1);
+    int64_t registers = kernel.getSchedule()->getThreads() * kRegisters;
+    return std::clamp<int64_t>(target.getCore().getRegisters() / registers, 1,
+                               kMostBlocks);
   }
 
   LogicalResult lower(tile::KernelOp kernel) {

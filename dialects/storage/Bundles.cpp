@@ -40,13 +40,18 @@ static bool isInBytes(FieldAttr field) {
   return field.bits() <= 8 || field.bits() % 8 == 0;
 }
 
-int64_t storage::blocksOfBundle(BlockType block, int64_t columns,
-                                int64_t most) {
+bool storage::canBundle(BlockType block, int64_t most) {
   llvm::SmallVector<int64_t> shares = sharesOf(block);
   for (size_t i = 1; i < shares.size(); ++i)
     if (shares[i - 1] % shares[i] != 0)
-      return 0;
-  if (!llvm::all_of(factorsOf(block), isInBytes))
+      return false;
+  return block.getElements() <= most &&
+         llvm::all_of(factorsOf(block), isInBytes);
+}
+
+int64_t storage::blocksOfBundle(BlockType block, int64_t columns,
+                                int64_t most) {
+  if (!canBundle(block, most))
     return 0;
   int64_t blocks = 0;
   for (int64_t next = 1; next * block.getElements() <= most; next *= 2)

@@ -14,9 +14,14 @@ namespace effc::storage {
 /// load of a GPU's thread. Codes of one bit fill it with so many elements.
 inline constexpr int64_t kBundleAlignment = 16, kBundleElements = 128;
 
+/// Whether there are bundles of such blocks of at most `most` elements: a block is no
+/// longer, its fields are whole bytes or narrower than one, and elements that share one
+/// field share each field of more elements.
+bool canBundle(BlockType block, int64_t most);
+
 /// The blocks of the longest bundle of rows with `columns` elements: a power of two, of
-/// at most `most` elements. 0: there is none, since a field has bits that are no bytes,
-/// or rows are no multiples of kBundleElements.
+/// at most `most` elements. 0: there is none, since blocks cannot be bundled or rows are
+/// no multiples of kBundleElements.
 int64_t blocksOfBundle(BlockType block, int64_t columns, int64_t most);
 
 /// A bundle of `blocks` as one block: of all elements the codes, in planes of 16, 8, 4, 2

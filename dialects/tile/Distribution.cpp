@@ -93,7 +93,7 @@ BlockedAttr effc::tile::blockedFor(MLIRContext *context, int64_t rows,
 
 int64_t effc::tile::widestRun(Type element) {
   auto block = dyn_cast<storage::BlockType>(element);
-  return block && storage::liesInRuns(block) ? storage::kBundleRun : 4;
+  return block && storage::liesInRuns(block) ? storage::kBundleRun : kUsualRun;
 }
 
 bool effc::tile::isBoxOperand(BlockArgument argument) {

@@ -26,14 +26,17 @@ inline constexpr int64_t kSharedTile = 16;
 /// Threads of the block that a layout is over.
 int64_t getThreads(mlir::Attribute layout);
 
+/// Neighbours of a row that a thread holds of what is not in blocks: one load of f32.
+inline constexpr int64_t kUsualRun = 4;
+
 /// The layout of a tile that no product decides: the widest vector that divides
 /// the columns, up to `widest` elements; of the ways to lay lanes along a row
 /// the one that leaves a thread the fewest places, and of those the one that
 /// takes the most lanes of a warp; of all warps where `keepsRows`, so that a thread has
 /// the same columns of many rows.
 BlockedAttr blockedFor(mlir::MLIRContext *context, int64_t rows,
-                       int64_t columns, int64_t threads, int64_t widest = 4,
-                       bool keepsRows = false);
+                       int64_t columns, int64_t threads,
+                       int64_t widest = kUsualRun, bool keepsRows = false);
 
 /// The neighbours of a row that a thread should hold of what is loaded from a view of
 /// `element`: as many as lie in one load.

@@ -40,9 +40,13 @@ struct BundleWeightsPass : impl::BundleWeightsPassBase<BundleWeightsPass> {
         // Without a name, so that weights alike share a line.
         remark << seq::kFallbackRemark << "rows of " << columns << " "
                << block.getName()
-               << " lie block by block, which a GPU reads by narrow loads: "
-                  "there are bundles of "
-               << storage::kBundleElements << " elements and multiples";
+               << " lie block by block, which a GPU reads by narrow loads: ";
+        if (storage::canBundle(block, target.getBundle()))
+          remark << "there are bundles of " << storage::kBundleElements
+                 << " elements and multiples";
+        else
+          remark << "there are no bundles of such blocks of "
+                 << block.getElements() << " elements";
         continue;
       }
       remark << "weight '" << weight.getSymName() << "' lies in bundles of "

@@ -293,8 +293,8 @@ def BundleWeightsPass : Pass<"seq-bundle-weights", "::mlir::ModuleOp"> {
     target has no `bundle` stays as it is.
     Keeps: every op; only the attribute is set. Running it again changes nothing but
     for the remarks.
-    Not done: rows that are no whole bundles, and products with blocks of channels and
-    keys in parts, whose parts begin inside of bundles.
+    Not done: rows that are no whole bundles, and blocks of more elements than `bundle`
+    or whose fields bundles do not order (`storage::canBundle`).
 
     Example: test/passes/seq/bundle-weights.mlir
   }];
@@ -330,8 +330,8 @@ def SplitProductsPass : Pass<"seq-split-products", "::mlir::ModuleOp"> {
     Where a model computes what decays are made of beside what mixers multiply, all of
     it would stay f32: a projection may have a time step for each head behind gates,
     values, keys and queries that are a hundred times as many. So a product whose
-    last outputs do not tolerate rounding (`seq::RoundingTolerance`), at most an eighth of all, is
-    split in front of them. Both parts read slices of the weight.
+    last outputs do not tolerate rounding (`seq::RoundingTolerance`), at most an eighth of
+    all, is split in front of them. Both parts read slices of the weight.
 
     Split are products of calls with 1,024 rows or more: a launch more takes as long as
     reading and writing 4 MB. Each is a remark.

@@ -275,9 +275,8 @@ void LayoutChoice::unite() {
 // they are multiplied by takes more bytes than they do.
 void LayoutChoice::findRuns() {
   kernel.getBody().walk([&](LoadOp load) {
-    constexpr int64_t kUsual = 4;
     int64_t run = widestRun(load.getView().getType().getElementType());
-    if (run > kUsual)
+    if (run > kUsualRun)
       runs[classOf(load.getResult())] = run;
   });
 }
