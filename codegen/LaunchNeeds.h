@@ -14,7 +14,7 @@ namespace effc::codegen {
 /// launch before it ends.
 struct LaunchNeeds {
   int64_t threads = 0, sharedBytes = 0;
-  mlir::ArrayAttr boxMaps; // of #tile.box_map; null: none
+  mlir::ArrayAttr boxMaps = {}; // of #tile.box_map; null: none
   bool overlaps = false;
 
   /// Those of a kernel; none of a function that is no GPU's kernel.

@@ -34,8 +34,7 @@ constexpr int kTiles = 32; // of rows: their 192 KiB stay in the L2 cache
 
 #if defined(__x86_64__)
 #define EFFC_FAST __attribute__((target("avx2,fma"), noinline))
-#define EFFC_WIDE                                                              \
-  __attribute__((target("avx512f,prefer-vector-width=512"), noinline))
+#define EFFC_WIDE __attribute__((target("avx512f"), noinline))
 #else
 #define EFFC_FAST __attribute__((noinline))
 #define EFFC_WIDE EFFC_FAST

@@ -96,6 +96,7 @@ double rounded(double value, Products products) {
     return roundToBf16(value);
   case Products::F16:
     return roundToF16(value);
+  case Products::Usual:
   case Products::Exact:
   case Products::Int16:
   case Products::Int8:

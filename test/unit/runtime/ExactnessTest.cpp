@@ -10,7 +10,7 @@ using Kind = Exactness::Kind;
 
 namespace {
 struct File {
-  std::vector<std::string> options;
+  std::vector<std::string> options = {};
   std::vector<uint32_t> chunks = {1, 1};
   artifact::ElementType state = artifact::ElementType::F32;
   artifact::Growth growth = artifact::Growth::Fixed;
