@@ -38,9 +38,10 @@ public:
       return x;
     }
     LayerAttention layer = streamed(model, here, config.layer);
-    Value query = inHeads(MatrixRole::Other, "query", "q", x, heads.heads);
-    Value key = inHeads(MatrixRole::Keys, "key", "k", x, heads.keyHeads);
-    Value value = inHeads(MatrixRole::Values, "value", "v", x, heads.keyHeads);
+    AttentionInputs in = projectToHeads(model, heads, {here, source}, x);
+    Value query = model.reshape(here, in.query, {heads.heads, heads.keys});
+    Value key = model.reshape(here, in.key, {heads.keyHeads, heads.keys});
+    Value value = model.reshape(here, in.value, {heads.keyHeads, heads.keys});
     AttentionExtras extras;
     addSinks(model, here, layer, query, extras);
     query = turn(model, here + ".query", layer, query);
@@ -67,18 +68,6 @@ public:
   }
 
 private:
-  Value inHeads(MatrixRole role, const std::string &part,
-                const std::string &letter, Value x, int64_t heads) {
-    const AttentionConfig &attention = config.attention;
-    Value y = model.project(role, here + "." + part, source + letter + "_proj",
-                            x, heads * attention.keys, attention.inputBias);
-    if (attention.headNorm && role != MatrixRole::Values)
-      y = model.groupNorm(here + "." + part + "_norm",
-                          source + letter + "_norm", y, heads, attention.keys,
-                          *attention.headNorm);
-    return model.reshape(here, y, {heads, attention.keys});
-  }
-
   // Two matrices, of which the first is as narrow as a head.
   Value emitGate(Value x) {
     Value low = model.project(name + "g.low", source + "g_proj.0", x,

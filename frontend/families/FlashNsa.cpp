@@ -43,12 +43,13 @@ public:
       return x;
     }
     const AttentionConfig &heads = config.attention;
+    AttentionInputs in = projectToHeads(model, heads, {here, source}, x);
     Value query =
         turn(model, here + ".query", config.layer,
-             inHeads(MatrixRole::Other, "query", "q", x, heads.heads));
+             model.reshape(here, in.query, {heads.heads, heads.keys}));
     Value key = turn(model, here + ".key", config.layer,
-                     inHeads(MatrixRole::Keys, "key", "k", x, heads.keyHeads));
-    Value value = inHeads(MatrixRole::Values, "value", "v", x, heads.keyHeads);
+                     model.reshape(here, in.key, {heads.keyHeads, heads.keys}));
+    Value value = model.reshape(here, in.value, {heads.keyHeads, heads.keys});
     Value means = mixBlockMeans(model, name + "compressed", config.choice,
                                 query, key, value);
     Value y = gated("compressed", x, means, /*gate=*/0);
@@ -70,14 +71,6 @@ public:
   }
 
 private:
-  Value inHeads(MatrixRole role, const std::string &part,
-                const std::string &letter, Value x, int64_t heads) {
-    const AttentionConfig &attention = config.attention;
-    Value y = model.project(role, here + "." + part, source + letter + "_proj",
-                            x, heads * attention.keys, attention.inputBias);
-    return model.reshape(here, y, {heads, attention.keys});
-  }
-
   /// A branch's result [T, H, V] times a number for each head and token. The three
   /// gates of a head are rows beside one another.
   Value gated(const std::string &branch, Value x, Value mixed, int64_t gate) {

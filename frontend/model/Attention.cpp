@@ -203,15 +203,6 @@ Value effc::frontend::attend(ModelBuilder &model, const std::string &name,
   return op.getY();
 }
 
-namespace {
-
-/// What a token's projections give, each [T, channels]; there may be no gate.
-struct AttentionInputs {
-  Value query, key, value, gate;
-};
-
-} // namespace
-
 static AttentionInputs project(ModelBuilder &model,
                                const AttentionConfig &config,
                                const AttentionNames &names, Value x) {
@@ -257,6 +248,28 @@ static AttentionInputs project(ModelBuilder &model,
   return in;
 }
 
+AttentionInputs effc::frontend::projectToHeads(ModelBuilder &model,
+                                               const AttentionConfig &config,
+                                               const AttentionNames &names,
+                                               Value x) {
+  const std::string &name = names.name, &source = names.source;
+  AttentionInputs in = project(model, config, names, x);
+  if (config.headNorm) {
+    in.query =
+        model.groupNorm(name + ".query_norm", source + names.queryNorm,
+                        in.query, config.heads, config.keys, *config.headNorm);
+    in.key = model.groupNorm(name + ".key_norm", source + names.keyNorm, in.key,
+                             config.keyHeads, config.keys, *config.headNorm);
+  }
+  if (config.wideNorm) {
+    in.query = model.norm(name + ".query_norm", source + names.queryNorm,
+                          in.query, *config.wideNorm);
+    in.key = model.norm(name + ".key_norm", source + names.keyNorm, in.key,
+                        *config.wideNorm);
+  }
+  return in;
+}
+
 /// Queries [T, H K], as long as their positions ask for.
 static Value scaleByPosition(ModelBuilder &model, const std::string &name,
                              const RotaryConfig &rotary, Value query) {
@@ -289,22 +302,9 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
                                     const AttentionConfig &config,
                                     const LayerAttention &given,
                                     const AttentionNames &names, Value x) {
-  const std::string &name = names.name, &source = names.source;
+  const std::string &name = names.name;
   LayerAttention layer = streamed(model, name, given);
-  AttentionInputs in = project(model, config, names, x);
-  if (config.headNorm) {
-    in.query =
-        model.groupNorm(name + ".query_norm", source + names.queryNorm,
-                        in.query, config.heads, config.keys, *config.headNorm);
-    in.key = model.groupNorm(name + ".key_norm", source + names.keyNorm, in.key,
-                             config.keyHeads, config.keys, *config.headNorm);
-  }
-  if (config.wideNorm) {
-    in.query = model.norm(name + ".query_norm", source + names.queryNorm,
-                          in.query, *config.wideNorm);
-    in.key = model.norm(name + ".key_norm", source + names.keyNorm, in.key,
-                        *config.wideNorm);
-  }
+  AttentionInputs in = projectToHeads(model, config, names, x);
   in.query = scaleByPosition(model, name, layer.rotary, in.query);
   auto inHeads = [&](Value flat, int64_t heads) {
     return model.reshape(name, flat, {heads, config.keys});
@@ -318,8 +318,8 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
                                  /*layers=*/0, /*negated=*/true),
         {config.heads});
   if (config.sinkLogits)
-    extras.sinkLogits =
-        model.vector(name + ".sinks", source + names.sinkLogits, config.heads);
+    extras.sinkLogits = model.vector(
+        name + ".sinks", names.source + names.sinkLogits, config.heads);
   Value query = inHeads(in.query, config.heads);
   addSinks(model, name, layer, query, extras);
   Value mixed = attend(
@@ -335,6 +335,6 @@ Value effc::frontend::emitAttention(ModelBuilder &model,
         name + ".gate", mixed,
         model.activate(name + ".gate", in.gate, seq::Nonlinearity::Sigmoid));
   return model.project(MatrixRole::AttentionOut, name + ".out",
-                       source + names.output, mixed, model.getWidth(),
+                       names.source + names.output, mixed, model.getWidth(),
                        config.outputBias, names.transposed);
 }

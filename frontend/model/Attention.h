@@ -72,6 +72,17 @@ AttentionConfig readAttention(ConfigReader &reader, int64_t width,
 AttentionConfig readEqualHeads(ConfigReader &reader, llvm::StringRef heads,
                                int64_t width, llvm::StringRef widthKey);
 
+/// What a token's projections give, each [T, channels]; there may be no gate.
+struct AttentionInputs {
+  mlir::Value query, key, value, gate;
+};
+
+/// Those of normalised tokens x [T, D], with the norms of queries and keys that
+/// `config` has.
+AttentionInputs projectToHeads(ModelBuilder &model,
+                               const AttentionConfig &config,
+                               const AttentionNames &names, mlir::Value x);
+
 /// Everything from a normalised token [T, D] to the product with the output's
 /// matrix.
 mlir::Value emitAttention(ModelBuilder &model, const AttentionConfig &config,
