@@ -25,6 +25,7 @@ import json
 import math
 import os
 import pathlib
+import platform
 import re
 import statistics
 import subprocess
@@ -58,6 +59,11 @@ def peer_source(folder):
     return source
 
 
+# Both are compared by the instructions that both have, and no kernel of effc has AMX. A virtual machine may also say that
+# it has AMX and refuse its instructions.
+WITHOUT_AMX = "-mno-amx-tile -mno-amx-int8 -mno-amx-bf16" if platform.machine() == "x86_64" else ""
+
+
 def build_peer(folder, *more):
     """The folder of llama.cpp's programs, and of `more`, built for this machine unless they are there."""
     build = folder / "llama.cpp-build"
@@ -65,8 +71,10 @@ def build_peer(folder, *more):
     if all((build / "bin" / program).exists() for program in programs):
         return build / "bin"
     subprocess.run(["cmake", "-S", peer_source(folder), "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-                    "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF"], check=True)
-    subprocess.run(["ninja", "-C", build, *programs], check=True)
+                    "-DGGML_NATIVE=ON", "-DLLAMA_CURL=OFF", "-DLLAMA_BUILD_TESTS=OFF", f"-DCMAKE_C_FLAGS={WITHOUT_AMX}",
+                    f"-DCMAKE_CXX_FLAGS={WITHOUT_AMX}"], check=True)
+    # What is built natively on one machine is of no use on the next.
+    subprocess.run(["ninja", "-C", build, *programs], check=True, env=dict(os.environ, CCACHE_DISABLE="1"))
     return build / "bin"
 
 
