@@ -30,6 +30,18 @@ constexpr llvm::StringRef kScripts[] = {
     "Lao",      "Latin",    "Malayalam", "Mongolian", "Myanmar",  "Oriya",
     "Sinhala",  "Tamil",    "Telugu",    "Thaana",    "Thai",     "Tibetan"};
 
+/// What a class of Oniguruma's \w holds: letters, marks, digits, numbers that are letters,
+/// joining punctuation, the six other numbers of Latin-1, and letters in circles and
+/// boxes. Compared with the library for every character.
+#define WORD                                                                   \
+  "\\p{L}\\p{M}\\p{Nd}\\p{Nl}\\p{Pc}\\x{b2}\\x{b3}\\x{b9}\\x{bc}-\\x{be}\\x{"  \
+  "24b6}-\\x{24e9}\\x{1f130}-\\x{1f149}"                                       \
+  "\\x{1f150}-\\x{1f169}\\x{1f170}-\\x{1f189}"
+#define AFTER_WORD "(?<=[" WORD "])"
+#define BEFORE_WORD "(?=[" WORD "])"
+#define NOT_AFTER_WORD "(?<![" WORD "])"
+#define NOT_BEFORE_WORD "(?![" WORD "])"
+
 /// How often a group is written out at most.
 constexpr unsigned kMostCopies = 255;
 
@@ -226,6 +238,24 @@ private:
       return emit("\\P{Nd}", 2);
     case 'v':
       return emit("\\x{0b}", 2);
+    case 'w':
+      return emit(inClass ? WORD : "[" WORD "]", 2);
+    case 'W':
+      if (inClass)
+        return reject("'\\W' in a character class");
+      return emit("[^" WORD "]", 2);
+    case 'b':
+      if (inClass)
+        break;
+      return emit("(?:" AFTER_WORD NOT_BEFORE_WORD
+                  "|" NOT_AFTER_WORD BEFORE_WORD ")",
+                  2);
+    case 'B':
+      if (inClass)
+        break;
+      return emit("(?:" AFTER_WORD BEFORE_WORD
+                  "|" NOT_AFTER_WORD NOT_BEFORE_WORD ")",
+                  2);
     case 'a':
     case 'e':
     case 'f':

@@ -6,6 +6,8 @@
 //
 //   \s  \S         \p{White_Space}  \P{White_Space}; PCRE2's \s has U+180E too
 //   \d  \D         \p{Nd}  \P{Nd}
+//   \w  \W         a class of what is a word's there, which has U+00B2 and U+24B6
+//   \b  \B         where such characters begin and end; no more than looks
 //   .              [^\n]
 //   ^  $           line ends, always: (?<![^\n])  (?![^\n])
 //   \v             \x{0b}; PCRE2's \v is a class
@@ -13,8 +15,8 @@
 //   {,3}           {0,3}
 //   \p{Han}        \p{sc:Han}; PCRE2's \p{Han} is about script extensions
 //
-// or refused by the name of what is in it: \w \W \b \B \h and other escapes of
-// letters, classes in classes and &&, POSIX brackets, `{2}?` and `{1,3}+`
+// or refused by the name of what is in it: \h and other escapes of letters, \W in
+// a class, classes in classes and &&, POSIX brackets, `{2}?` and `{1,3}+`
 // (which mean something else there), back references, inline options but
 // (?i:...), properties but general categories and common scripts, and counted
 // groups inside counted groups or counted past 255: the runtime writes them

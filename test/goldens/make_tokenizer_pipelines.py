@@ -68,6 +68,7 @@ PRE_TOKENIZERS = {
     "string": sequence({"type": "Split", "pattern": {"String": ". "}, "behavior": "Isolated", "invert": False}),
     "quantifiers": sequence(split(r"\p{L}++|\d{2,}?|\d|[^\s\d]?+.")),
     "braces": sequence(split(r"a{,2}b|x{2}|{|}|]|[]^$.]")),
+    "word_ends": sequence(split(r"\b[\p{L}\d]+\b|[_\w]\B."), split(r"\W{2}")),
     "either_case": sequence(split(r"(?i)k|the|[r-t]")),
 }
 

@@ -95,7 +95,7 @@ TEST(RecordedPipelinesTest, Encode) {
   const JsonObject &object = *recorded.getObject();
   const JsonArray &texts = *object.find("texts")->getArray();
   const JsonArray &pipelines = *object.find("pipelines")->getArray();
-  EXPECT_EQ(pipelines.size(), 17u);
+  EXPECT_EQ(pipelines.size(), 18u);
   for (const JsonValue &value : pipelines) {
     const JsonObject &pipeline = *value.getObject();
     const std::string &name = *pipeline.find("name")->getString();

@@ -73,9 +73,12 @@ TEST(SplitPattern, RefusesWhatCannotBeSaid) {
         ("pattern '" + pattern + "': " + what + " is not supported").str());
   };
   for (const char *escape :
-       {"\\w", "\\W", "\\b", "\\B", "\\h", "\\H", "\\R", "\\X", "\\K", "\\A",
-        "\\z", "\\Z", "\\G", "\\1", "\\k", "\\g", "\\Q", "\\0", "\\N"})
+       {"\\h", "\\H", "\\R", "\\X", "\\K", "\\A", "\\z", "\\Z", "\\G", "\\1",
+        "\\k", "\\g", "\\Q", "\\0", "\\N"})
     refusal(escape, ("'" + llvm::Twine(escape) + "'").str());
+  refusal("[\\b]", "'\\b'");
+  refusal("[\\B]", "'\\B'");
+  refusal("[\\W]", "'\\W' in a character class");
   refusal("[a[b]]", "'[' in a character class");
   refusal("[[:alpha:]]", "'[' in a character class");
   refusal("[a&&b]", "'&&' in a character class");
@@ -129,6 +132,18 @@ TEST(SplitPattern, RefusesWhatDoesNotCompile) {
   EXPECT_EQ(translate(std::string(65537, 'a')),
             "expects a pattern of 1..65536 bytes, but got 65537");
   EXPECT_NE(translate(std::string(60'000, '(')), "success");
+}
+
+// Of numbers Oniguruma's \w has digits, U+2167 and the six others of Latin-1, but not
+// U+2083; of signs U+24B6, a letter in a circle (all found by the library `tokenizers`).
+TEST(SplitPattern, WordsAreOnigurumas) {
+  EXPECT_EQ(matches("\\w+", "a\u0301_\u0663\u2167\u24B6\u00B2 \u2083b-"),
+            (Pieces{"a\u0301_\u0663\u2167\u24B6\u00B2", "b"}));
+  EXPECT_EQ(matches("[\\w-]\\W", "a-b \u2083"), (Pieces{"a-", "b "}));
+  EXPECT_EQ(matches("\\bb|c\\b", "bbc cb \u24B6b \u2083b"),
+            (Pieces{"b", "c", "b"}));
+  EXPECT_EQ(matches("\\Bb|c\\B", "bbc cb"), (Pieces{"b", "c", "b"}));
+  EXPECT_EQ(matches("\\b", "a b"), Pieces{}); // nothing but a place
 }
 
 // The no-break space and the ideographic space are white, the Mongolian vowel

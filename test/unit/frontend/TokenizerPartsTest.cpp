@@ -113,8 +113,8 @@ TEST_F(TokenizerPartsTest, SplitsThatAreNotSupported) {
             refusal("pre_tokenizer 'Split': pattern '(a': missing closing "
                     "parenthesis"));
   EXPECT_EQ(
-      importingSplit(R"("pattern":{"Regex":"\\w"},"behavior":"Isolated")"),
-      refusal("pre_tokenizer 'Split': pattern '\\w': '\\w' is not "
+      importingSplit(R"("pattern":{"Regex":"\\h"},"behavior":"Isolated")"),
+      refusal("pre_tokenizer 'Split': pattern '\\h': '\\h' is not "
               "supported"));
   EXPECT_EQ(
       importingSplit(R"("pattern":"a","behavior":"Isolated")"),

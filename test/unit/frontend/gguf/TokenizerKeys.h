@@ -70,6 +70,13 @@ inline JsonValue readCorpus(const std::string &name) {
   return readTokenizerGolden("corpus/" + name);
 }
 
+inline Ids readIds(const JsonValue &value) {
+  Ids ids;
+  for (const JsonValue &id : *value.getArray())
+    ids.push_back(int32_t(*id.getInteger()));
+  return ids;
+}
+
 inline std::string byteToken(int byte) {
   char text[8];
   snprintf(text, sizeof(text), "<0x%02X>", byte);
@@ -117,10 +124,7 @@ protected:
       const std::string *text = value.getString();
       if (!text || text->find(but) != std::string::npos)
         continue;
-      Ids expected;
-      for (const JsonValue &id : *ids[i].getArray())
-        expected.push_back(int32_t(*id.getInteger()));
-      EXPECT_EQ(idsOf(*text), expected) << i << ": " << *text;
+      EXPECT_EQ(idsOf(*text), readIds(ids[i])) << i << ": " << *text;
       ++compared;
     }
     return compared;

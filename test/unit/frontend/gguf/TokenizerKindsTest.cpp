@@ -60,13 +60,6 @@ Keys smallPlamo() {
   return keys;
 }
 
-Ids readIds(const JsonValue &value) {
-  Ids ids;
-  for (const JsonValue &id : *value.getArray())
-    ids.push_back(int32_t(*id.getInteger()));
-  return ids;
-}
-
 } // namespace
 
 // The ids that the library `tokenizers` (0.23.3) gives for the same vocabulary with

@@ -90,6 +90,39 @@ TEST_F(GgufTokenizerTest, EveryWayToCutIsTranslated) {
   }
 }
 
+// The library's ids where its splitter is the one that each model has of its own.
+TEST_F(GgufTokenizerTest, WaysToCutGiveTheLibrarysIds) {
+  JsonValue base = readTokenizerGolden("mixed_tokenizer.json");
+  const JsonObject &model = *base.getObject()->find("model")->getObject();
+  std::map<int64_t, std::string> tokens;
+  for (const JsonMember &member :
+       model.find("vocab")->getObject()->getMembers())
+    tokens[*member.value.getInteger()] = member.key;
+  Keys keys;
+  for (const auto &[id, token] : tokens) {
+    ASSERT_EQ(id, int64_t(keys.tokens.size()));
+    keys.add(token);
+  }
+  for (const JsonValue &merge : *model.find("merges")->getArray())
+    keys.merges.push_back(*(*merge.getArray())[0].getString() + " " +
+                          *(*merge.getArray())[1].getString());
+  keys.scores.clear();
+  keys.flags = {{"add_bos_token", false}};
+  JsonValue recorded = readTokenizerGolden("gguf_splits.json");
+  const JsonArray &texts = *recorded.getObject()->find("texts")->getArray();
+  const JsonArray &rows = *recorded.getObject()->find("rows")->getArray();
+  ASSERT_EQ(rows.size(), 9u);
+  for (const JsonValue &row : rows) {
+    keys.pre = *row.getObject()->find("name")->getString();
+    make(keys);
+    const JsonArray &ids = *row.getObject()->find("ids")->getArray();
+    ASSERT_EQ(ids.size(), texts.size());
+    for (size_t i = 0; i < ids.size(); ++i)
+      EXPECT_EQ(idsOf(*texts[i].getString()), readIds(ids[i]))
+          << keys.pre << ": " << texts[i].describe();
+  }
+}
+
 // Kimi's files may have none: any two tokens that make one are merged, the one of
 // the lowest id first.
 TEST_F(GgufTokenizerTest, MergesByRank) {
