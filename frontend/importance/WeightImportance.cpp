@@ -60,6 +60,52 @@ static std::string joinedNameOf(StringRef given) {
   return "";
 }
 
+/// What rows of architectures call a tensor that a checkpoint has under another name:
+/// joined with one that has the same inputs, of all experts together, or below another
+/// prefix.
+struct OtherName {
+  llvm::StringLiteral own, known;
+  bool ofAllExperts = false;
+};
+static constexpr OtherName kOtherNames[] = {
+    {"model.language_model.", "model."},
+    {"shared_mlp.input_linear.", "shared_mlp.gate_proj."},
+    {"block_sparse_moe.input_linear.", "block_sparse_moe.experts.0.gate_proj.",
+     true},
+    {"block_sparse_moe.output_linear.", "block_sparse_moe.experts.0.down_proj.",
+     true},
+    // Of gpt-oss, whose rows speak of all experts, and of others.
+    {"experts.gate_up_proj", "experts.gate_proj", true},
+    {"experts.gate_up_proj", "experts.0.gate_proj.weight", true},
+    {"experts.up_proj", "experts.0.up_proj.weight", true},
+    {"experts.down_proj", "experts.0.down_proj.weight", true},
+    {".block_sparse_moe.gate_proj.", ".mlp.gate_proj."},
+    {".block_sparse_moe.up_proj.", ".mlp.up_proj."},
+    {".block_sparse_moe.down_proj.", ".mlp.down_proj."},
+    {".moe.", ".feed_forward."},
+    {"model.layers.", "backbone.layers."},
+};
+
+/// A name, and whether it stands for all experts.
+using KnownName = std::pair<std::string, bool>;
+
+/// The name itself first.
+static llvm::SmallVector<KnownName> knownNamesOf(StringRef source) {
+  llvm::SmallVector<KnownName> names = {{source.str(), false}};
+  // The first releases of GPT-2 and BLOOM lie without the prefix.
+  for (StringRef start : {"h.", "wte.", "wpe.", "word_embeddings."})
+    if (source.starts_with(start))
+      names.push_back({"transformer." + source.str(), false});
+  for (const OtherName &other : kOtherNames)
+    for (size_t i = 0, count = names.size(); i < count; ++i) {
+      auto [before, after] = StringRef(names[i].first).split(other.own);
+      if (before.size() < names[i].first.size())
+        names.push_back({(before + other.known + after).str(),
+                         names[i].second || other.ofAllExperts});
+    }
+  return names;
+}
+
 /// That of a tensor of the model's GGUF file.
 Found Search::entryOf(StringRef given) const {
   for (const std::string &name : {given.str(), joinedNameOf(given)})
@@ -68,22 +114,25 @@ Found Search::entryOf(StringRef given) const {
   return {};
 }
 
+/// The first entry that is there, under the first name that has one.
 Found Search::find(StringRef source) const {
   if (const auto *numbers = file.find(source))
     return {numbers, source.str(), {}};
-  for (const GgufArchitecture *architecture : architectures) {
-    GgufGivenName given =
-        findGivenName(*architecture, source,
-                      [&](StringRef name) { return entryOf(name).numbers; });
-    if (given.name.empty())
-      continue;
-    if (!isGguf && given.hasOtherColumns)
-      return {};
-    if (Found found = entryOf(given.name); found.numbers) {
-      found.expert = given.expert;
-      return found;
+  for (const auto &[name, ofAllExperts] : knownNamesOf(source))
+    for (const GgufArchitecture *architecture : architectures) {
+      GgufGivenName given =
+          findGivenName(*architecture, name,
+                        [&](StringRef name) { return entryOf(name).numbers; });
+      if (given.name.empty())
+        continue;
+      if (!isGguf && given.hasOtherColumns)
+        return {};
+      if (Found found = entryOf(given.name); found.numbers) {
+        if (!ofAllExperts)
+          found.expert = given.expert;
+        return found;
+      }
     }
-  }
   return {};
 }
 
@@ -113,17 +162,46 @@ static bool heedsImportance(seq::WeightOp weight) {
   return blocks && !weight.getComputed() && storage::heedsImportance(blocks);
 }
 
-/// Empty where a tensor of the weight has no entry.
-static llvm::Expected<ColumnImportance>
-importanceOf(seq::WeightOp weight, const Search &search, StringRef file) {
+/// How many experts' matrices lie in each weight that has them one after another.
+static llvm::StringMap<uint64_t> countExperts(mlir::ModuleOp module) {
+  llvm::StringMap<uint64_t> counts;
+  auto add = [&](mlir::Value table, int64_t count) {
+    if (auto weight = table.getDefiningOp<seq::ParameterOp>())
+      counts[weight.getWeight()] = uint64_t(count);
+  };
+  auto rowsOf = [](mlir::Value table) {
+    return llvm::cast<mlir::RankedTensorType>(table.getType()).getDimSize(0);
+  };
+  module.walk([&](mlir::Operation *op) {
+    if (auto experts = llvm::dyn_cast<seq::RoutedExpertsOp>(op)) {
+      int64_t count = experts.getLogits().getType().getDimSize(1);
+      add(experts.getGateUp(), count);
+      add(experts.getDown(), count);
+    } else if (auto hidden = llvm::dyn_cast<seq::ExpertHiddenOp>(op)) {
+      add(hidden.getTable(),
+          rowsOf(hidden.getTable()) / hidden.getRowsPerExpert());
+    } else if (auto output = llvm::dyn_cast<seq::ExpertOutputOp>(op)) {
+      add(output.getTable(),
+          rowsOf(output.getTable()) / output.getY().getType().getDimSize(1));
+    }
+  });
+  return counts;
+}
+
+/// Empty where a tensor of the weight has no entry. `experts`: how many have matrices
+/// in the weight.
+static llvm::Expected<ColumnImportance> importanceOf(seq::WeightOp weight,
+                                                     const Search &search,
+                                                     uint64_t experts,
+                                                     StringRef file) {
   llvm::ArrayRef<int64_t> shape = typeOf(weight).getShape();
   llvm::SmallVector<StringRef> sources = weight.getSources();
+  auto columns = uint64_t(shape.back());
   // Turned tensors follow one another along the columns.
   if (weight.getTransposed() && sources.size() > 1)
     return ColumnImportance();
-  auto columns = uint64_t(shape.back());
-  uint64_t matrices =
-      shape.size() == 3 ? uint64_t(shape[0]) / sources.size() : 1;
+  uint64_t all = shape.size() == 3 ? uint64_t(shape[0]) : experts;
+  uint64_t matrices = std::max<uint64_t>(1, all / sources.size());
   ColumnImportance importance;
   size_t each = 0;
   for (StringRef source : sources) {
@@ -166,12 +244,14 @@ llvm::Expected<WeightImportance>
 WeightImportance::find(const ImportanceFile &file, mlir::ModuleOp module,
                        StringRef modelType, bool isGguf, Remarks &remarks) {
   Search search(file, modelType, isGguf);
+  llvm::StringMap<uint64_t> experts = countExperts(module);
   WeightImportance result;
   std::vector<std::string> without;
   for (auto weight : module.getOps<seq::WeightOp>()) {
     if (!heedsImportance(weight))
       continue;
-    auto importance = importanceOf(weight, search, file.getName());
+    auto importance = importanceOf(
+        weight, search, experts.lookup(weight.getSymName()), file.getName());
     if (!importance)
       return importance.takeError();
     if (importance->empty())

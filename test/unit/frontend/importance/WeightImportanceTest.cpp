@@ -44,7 +44,8 @@ protected:
   std::string find(llvm::StringRef modelType = "llama", bool isGguf = false) {
     std::string q4 = typeText("q4_0"), q8 = typeText("q8_0");
     module = mlir::parseSourceString<mlir::ModuleOp>(
-        "!q4 = " + q4 + "\n!q8 = " + q8 + "\nmodule {\n" + weights + "}",
+        "!q4 = " + q4 + "\n!q8 = " + q8 + "\nmodule {\n" + weights + forward +
+            "}",
         &context);
     EXPECT_TRUE(module);
     std::string bytes = file.build();
@@ -71,7 +72,7 @@ protected:
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   GgufBuilder file;
-  std::string weights;
+  std::string weights, forward;
   WeightImportance found;
   Remarks remarks;
 };
@@ -140,6 +141,78 @@ TEST_F(WeightImportanceTest, IsFoundByWhicheverNameTheFileHas) {
             Remarks({"importance of 2 matrices is that of 'texts.gguf'",
                      "fallback: matrix 'none' is rounded without importance, "
                      "since 'texts.gguf' has none of it"}));
+}
+
+// Granite's checkpoints hold gates and ups in one tensor, of which the file has two.
+TEST_F(WeightImportanceTest, OfJoinedTensorsIsThatOfAPart) {
+  for (const char *part : {"", "_shexp"}) {
+    weights.clear();
+    file = GgufBuilder();
+    weight("in", "source(\"model.layers.3.shared_mlp.input_linear.weight\")",
+           "6x32");
+    entry(std::string("blk.3.ffn_gate") + part + ".weight", 32, 2);
+    entry(std::string("blk.3.ffn_up") + part + ".weight", 32, 2);
+    ASSERT_EQ(find("granitemoehybrid"), "");
+    EXPECT_EQ(of("in"), all(32, 2)) << part;
+  }
+}
+
+// All experts' matrices in one tensor of two dimensions: three experts with two hidden
+// units. A number of matrices that is not theirs is that of another model.
+TEST_F(WeightImportanceTest, OfExpertsInOneTensorIsThatOfEach) {
+  forward =
+      "func.func @forward(%x: tensor<?x32xf32>, %logits: tensor<?x3xf32>) -> "
+      "tensor<?x32xf32> {\n"
+      "  %out = seq.parameter @out : tensor<96x32x!q4>\n"
+      "  %hidden = seq.parameter @wide : tensor<192x32x!q4>\n"
+      "  %y = seq.routed_experts %x, %logits parameters(%hidden, %out) "
+      "{top_k = 2 : i64, nonlinearity = #seq.nonlinearity<silu>} : "
+      "(tensor<?x32xf32>, tensor<?x3xf32>), (tensor<192x32x!q4>, "
+      "tensor<96x32x!q4>)\n"
+      "  return %y : tensor<?x32xf32>\n}\n";
+  auto declare = [&](llvm::StringRef in, llvm::StringRef out) {
+    weights.clear();
+    weight("wide", ("source(\"" + in + "\")").str(), "192x32");
+    weight("out", ("source(\"" + out + "\")").str(), "96x32");
+  };
+  std::vector<float> first = all(32, 5), second = all(32, 6);
+  first.insert(first.end(), second.begin(), second.end());
+  second = all(32, 7);
+  first.insert(first.end(), second.begin(), second.end());
+  second = std::vector<float>(first.rbegin(), first.rend());
+  entry("blk.0.ffn_gate_exps.weight", first, 3);
+  entry("blk.0.ffn_down_exps.weight", second, 3);
+  std::string granite = "model.layers.0.block_sparse_moe.";
+  declare(granite + "input_linear.weight", granite + "output_linear.weight");
+  ASSERT_EQ(find("granitemoehybrid"), "");
+  EXPECT_EQ(of("wide"), first);
+  EXPECT_EQ(of("out"), second);
+  std::string qwen = "model.layers.0.mlp.experts.";
+  declare(qwen + "gate_up_proj", qwen + "down_proj");
+  ASSERT_EQ(find("qwen3_moe"), "");
+  EXPECT_EQ(of("wide"), first);
+  EXPECT_EQ(of("out"), second);
+  file = GgufBuilder();
+  entry("blk.0.ffn_down_exps.weight", all(64, 1), 2);
+  EXPECT_EQ(find("qwen3_moe"),
+            "texts.gguf: expects 32 numbers for 'blk.0.ffn_down_exps.weight', "
+            "or as many for each of 3 matrices, which are the columns of "
+            "'out', but got 64: the file is of another model");
+}
+
+TEST_F(WeightImportanceTest, IsFoundUnderOtherPrefixes) {
+  weight("down", "source(\"h.2.mlp.dense_4h_to_h.weight\")", "4x32");
+  weight("up", "source(\"model.language_model.layers.2.mlp.up_proj.weight\")",
+         "4x32");
+  weight("q", "source(\"model.layers.4.mixer.q_proj.weight\")", "4x32");
+  entry("blk.2.ffn_down.weight", 32, 2);
+  entry("blk.2.ffn_up.weight", 32, 3);
+  entry("blk.4.attn_q.weight", 32, 4);
+  ASSERT_EQ(find("bloom"), "");
+  EXPECT_EQ(of("down"), all(32, 2));
+  EXPECT_EQ(of("up"), all(32, 3));
+  ASSERT_EQ(find("nemotron_h"), "");
+  EXPECT_EQ(of("q"), all(32, 4));
 }
 
 TEST_F(WeightImportanceTest, IsMissedByName) {
