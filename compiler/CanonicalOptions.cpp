@@ -159,6 +159,13 @@ static const CanonicalOption kOptions[] = {
        return true;
      },
      /*isFlag=*/true},
+    {"--product-inputs",
+     [](const CompileOptions &o) { return flag(o.productInputs); },
+     [](StringRef, CompileOptions &o) {
+       o.productInputs = true;
+       return true;
+     },
+     /*isFlag=*/true},
     // Alternatives of one expression, which matches what they do.
     {"--tap", [](const CompileOptions &o) { return join(o.taps, "|"); },
      [](StringRef value, CompileOptions &o) {

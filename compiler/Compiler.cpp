@@ -12,6 +12,7 @@
 #include "compiler/OutputPlaces.h"
 #include "compiler/PhaseFiles.h"
 #include "compiler/Rebind.h"
+#include "compiler/ProductInputs.h"
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
@@ -165,6 +166,10 @@ llvm::Error Compilation::import() {
   model = std::move(*imported);
   if (options.hidden)
     if (llvm::Error error = giveHiddenRows(*model.module))
+      return error;
+  if (options.productInputs)
+    if (llvm::Error error = giveProductInputs(*model.module, model.entryNames,
+                                              model.remarks))
       return error;
   if (!options.taps.empty())
     if (llvm::Error error = giveTaps(*model.module, options.taps))

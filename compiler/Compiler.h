@@ -48,6 +48,9 @@ struct CompileOptions {
   /// Entries give inner values of these names in place of logits (compiler/Taps.h); empty:
   /// logits. Excludes `hidden`.
   std::vector<std::string> taps;
+  /// Whether rows hold what products with matrices read (ProductInputs.h), in place of
+  /// logits. Excludes `hidden` and `taps`.
+  bool productInputs = false;
   /// The first and the last tokens that layers of attention see instead of
   /// more; a window of 0: all (frontend/Import.h).
   int64_t sinks = 0, window = 0;

@@ -261,6 +261,7 @@ private:
                                std::to_string(input.widestKept)) +
                     " (--window)");
     model.module = std::move(*module);
+    model.entryNames = EntryNames(modelType, isGguf);
     return findImportance();
   }
 

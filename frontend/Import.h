@@ -5,6 +5,7 @@
 #include "frontend/Generation.h"
 #include "frontend/checkpoint/Checkpoint.h"
 #include "frontend/families/Family.h"
+#include "frontend/importance/EntryNames.h"
 #include "frontend/importance/WeightImportance.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -63,6 +64,8 @@ struct ImportedModel {
   Generation generation;
   /// Of matrices that are rounded; of none without a file of it.
   WeightImportance importance;
+  /// How entries of such a file are named that is made of the model.
+  EntryNames entryNames;
   /// In alphabetical order.
   std::vector<SourceFile> sources;
   /// What became of each tensor and setting, one plain line each.

@@ -190,10 +190,9 @@ static llvm::StringMap<uint64_t> countExperts(mlir::ModuleOp module) {
 
 /// Empty where a tensor of the weight has no entry. `experts`: how many have matrices
 /// in the weight.
-static llvm::Expected<ColumnImportance> importanceOf(seq::WeightOp weight,
-                                                     const Search &search,
-                                                     uint64_t experts,
-                                                     StringRef file) {
+static llvm::Expected<ColumnImportance>
+importanceOf(seq::WeightOp weight, const Search &search, uint64_t experts,
+             const ImportanceFile &file) {
   llvm::ArrayRef<int64_t> shape = typeOf(weight).getShape();
   llvm::SmallVector<StringRef> sources = weight.getSources();
   auto columns = uint64_t(shape.back());
@@ -202,6 +201,26 @@ static llvm::Expected<ColumnImportance> importanceOf(seq::WeightOp weight,
     return ColumnImportance();
   uint64_t all = shape.size() == 3 ? uint64_t(shape[0]) : experts;
   uint64_t matrices = std::max<uint64_t>(1, all / sources.size());
+  auto refuseSize = [&](const Found &found, uint64_t columns,
+                        uint64_t matrices) {
+    return refuse(file.getName() + ": expects " + llvm::Twine(columns) +
+                  " numbers for " + quote(found.name) +
+                  (matrices > 1 ? ", or as many for each of " +
+                                      std::to_string(matrices) + " matrices"
+                                : std::string()) +
+                  ", which are the columns of " + quote(weight.getSymName()) +
+                  ", but got " + llvm::Twine(found.numbers->size()) +
+                  ": the file is of another model");
+  };
+  // As effc names what has no name elsewhere (EntryNames.h).
+  if (const auto *own = file.find(weight.getSymName())) {
+    Found found = {own, weight.getSymName().str(), {}};
+    llvm::ArrayRef<float> numbers =
+        numbersOf(found, columns, std::max<uint64_t>(1, all));
+    if (numbers.empty())
+      return refuseSize(found, columns, all);
+    return ColumnImportance(numbers);
+  }
   ColumnImportance importance;
   size_t each = 0;
   for (StringRef source : sources) {
@@ -210,14 +229,7 @@ static llvm::Expected<ColumnImportance> importanceOf(seq::WeightOp weight,
       return ColumnImportance();
     llvm::ArrayRef<float> numbers = numbersOf(found, columns, matrices);
     if (numbers.empty())
-      return refuse(file + ": expects " + llvm::Twine(columns) +
-                    " numbers for " + quote(found.name) +
-                    (matrices > 1 ? ", or as many for each of " +
-                                        std::to_string(matrices) + " matrices"
-                                  : std::string()) +
-                    ", which are the columns of " + quote(weight.getSymName()) +
-                    ", but got " + llvm::Twine(found.numbers->size()) +
-                    ": the file is of another model");
+      return refuseSize(found, columns, matrices);
     // Equal parts of the weight have equally many.
     if (each > 0 && numbers.size() != each)
       return ColumnImportance();
@@ -250,8 +262,8 @@ WeightImportance::find(const ImportanceFile &file, mlir::ModuleOp module,
   for (auto weight : module.getOps<seq::WeightOp>()) {
     if (!heedsImportance(weight))
       continue;
-    auto importance = importanceOf(
-        weight, search, experts.lookup(weight.getSymName()), file.getName());
+    auto importance =
+        importanceOf(weight, search, experts.lookup(weight.getSymName()), file);
     if (!importance)
       return importance.takeError();
     if (importance->empty())

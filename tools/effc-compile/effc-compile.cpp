@@ -7,6 +7,7 @@
 #include "compiler/RemarkList.h"
 #include "compiler/WeightReport.h"
 #include "tools/effc-compile/ClosingLine.h"
+#include "tools/effc-compile/GivenRows.h"
 #include "tools/effc-compile/ProductChecks.h"
 #include "tools/terminal/CommandLine.h"
 #include "tools/terminal/Failure.h"
@@ -50,13 +51,13 @@ struct Arguments {
   std::string weights = "embed", dense = "auto", forceForm,
               compileTo = "artifact", dumpPhases, compileFrom, phases;
   std::string remarks, werror;
-  std::vector<std::string> allow, taps;
+  std::vector<std::string> allow;
+  GivenRows rows;
   std::vector<int64_t> prefillRows = {16, 64, 256};
   int64_t maxBatch = 64, maxContext = 0, sinks = 0, window = 0;
   bool bitStable = true, stripIr = false, noOptimise = false, timing = false,
        noTokenizer = false;
-  bool ungroupedNorm = false, hidden = false, noSync = false,
-       reportWeights = false;
+  bool ungroupedNorm = false, noSync = false, reportWeights = false;
   const CLI::Option *bitStableFlag = nullptr, *targetOption = nullptr;
 };
 
@@ -171,19 +172,7 @@ void declareNumbers(CLI::App &app, Arguments &a) {
   app.add_flag("--ungrouped-norm", a.ungroupedNorm,
                "Norm all channels of a gated norm together where the model "
                "has groups, as transformers did before release 5");
-  app.add_option("--tap", a.taps,
-                 "Give inner values and no logits, for effc eval --tap: all "
-                 "whose whole name this extended regular expression matches, "
-                 "such as 'layers\\.0\\.mixer', its operands "
-                 "'layers.*mixer:(q|k)' and what it makes of them "
-                 "'layers.*mixer:log_decay'; what matches none is an error "
-                 "that lists names. Give it again for more")
-      ->type_name("REGEX")
-      ->allow_extra_args(false);
-  app.add_flag("--hidden", a.hidden,
-               "Give hidden states and no logits: the rows that the model's "
-               "head would multiply, for embeddings (effc serve) and effc eval "
-               "--hidden");
+  declareGivenRows(app, a.rows);
 }
 
 /// How much a call and a sequence may hold.
@@ -396,12 +385,8 @@ std::string parse(const Arguments &a, CompileOptions &options) {
            "writes none";
   options.importance = a.importance;
   options.ungroupedNorm = a.ungroupedNorm;
-  options.hidden = a.hidden;
-  options.taps = a.taps;
-  if (options.hidden && !options.taps.empty())
-    return "--hidden and --tap both say what is given in place of logits";
-  if (llvm::is_contained(options.taps, ""))
-    return "--tap expects a regular expression, but got an empty one";
+  if (std::string wrong = choose(a.rows, options); !wrong.empty())
+    return wrong;
   options.allow = a.allow;
   llvm::sort(options.allow);
   options.allow.erase(llvm::unique(options.allow), options.allow.end());

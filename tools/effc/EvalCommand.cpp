@@ -4,6 +4,7 @@
 #include "tools/effc/ContinuationReport.h"
 #include "tools/effc/Evaluation.h"
 #include "tools/effc/HiddenRows.h"
+#include "tools/effc/ImportanceSums.h"
 #include "tools/effc/ModelAccess.h"
 #include "tools/effc/OutputGuard.h"
 #include "tools/effc/RowParts.h"
@@ -30,7 +31,7 @@ struct EvalOptions {
   std::string file;
   ModelAccess access;
   std::optional<std::string> tokens, text, requests, logits, targets, against,
-      hidden, tap;
+      hidden, tap, importance;
   std::string split = "all";
   std::optional<uint32_t> batch;
   uint64_t window = 0, stride = 0;
@@ -218,15 +219,19 @@ static void checkOptions(const EvalOptions &options) {
                                {"--window", options.window > 0}})
     if (options.requests && isGiven)
       throw UsageError(std::string(name) + " does not go with --requests");
-  const char *rows = options.hidden ? "--hidden" : "--tap";
-  for (auto [name, isGiven] : {std::pair("--requests", bool(options.requests)),
-                               {"--targets", bool(options.targets)},
-                               {"--against", bool(options.against)},
-                               {"--logits", bool(options.logits)},
-                               {"--split", options.split != "all"},
-                               {"--window", options.window > 0},
-                               {"--tap", options.hidden && options.tap}})
-    if ((options.hidden || options.tap) && isGiven)
+  const char *rows = options.hidden       ? "--hidden"
+                     : options.importance ? "--collect-importance"
+                                          : "--tap";
+  for (auto [name, isGiven] :
+       {std::pair("--requests", bool(options.requests)),
+        {"--targets", bool(options.targets)},
+        {"--against", bool(options.against)},
+        {"--logits", bool(options.logits)},
+        {"--split", options.split != "all"},
+        {"--window", options.window > 0 && !options.importance},
+        {"--tap", (options.hidden || options.importance) && options.tap},
+        {"--collect-importance", options.hidden && options.importance}})
+    if ((options.hidden || options.tap || options.importance) && isGiven)
       throw UsageError(std::string(name) + " does not go with " + rows);
   if (options.byPosition && !options.against)
     throw UsageError("--by-position needs --against");
@@ -404,8 +409,62 @@ static void writeRows(const EvalOptions &options) {
   print("width       " + formatCount(model.rowWidth()) + "\n");
 }
 
+/// Sums up what matrices are multiplied by, of a file that was compiled for that.
+static void collectImportance(const EvalOptions &options) {
+  Model model = openModel(options.file, options.access);
+  if (model.taps().empty())
+    throw Failure(
+        "'" + options.file + "' gives " +
+        (model.hiddenWidth() == 0 ? "logits" : "hidden states") +
+        ": effc compile --product-inputs makes a file that gives what "
+        "matrices are multiplied by");
+  ImportanceSums sums(model);
+  // What a window has in common with the one before would count twice.
+  Windows windows = cutIntoWindows(readSequences(model, options),
+                                   options.window, options.window);
+  requireRoom(model, windows.sequences);
+  checkRowFile(model, options, "collect-importance", *options.importance);
+  uint32_t batch =
+      std::clamp<uint32_t>(static_cast<uint32_t>(windows.sequences.size()), 1,
+                           options.batch.value_or(1));
+  Place place = openEngine(options.device, model,
+                           {.sessions = batch, .takesHidden = true});
+  uint64_t tokens = 0, done = 0, longest = 0;
+  for (const Tokens &sequence : windows.sequences) {
+    tokens += sequence.size();
+    longest = std::max<uint64_t>(longest, sequence.size());
+  }
+  if (tokens == 0)
+    throw Failure("there is no token from which importance could be gathered");
+  {
+    Progress progress("eval", "tokens", tokens);
+    HiddenRows(model, place.engine, batch)
+        .feed(windows.sequences, /*lastAlone=*/false,
+              [&](size_t, uint64_t, std::span<const float> rows) {
+                sums.add(rows);
+                progress.update(done += rows.size() / model.rowWidth());
+              });
+  }
+  sums.write(*options.importance,
+             options.text ? *options.text : *options.tokens,
+             static_cast<uint32_t>(longest),
+             static_cast<uint32_t>(windows.sequences.size()));
+  if (options.json)
+    return print(
+        nlohmann::ordered_json{{"tokens", tokens},
+                               {"sequences", windows.sequences.size()},
+                               {"matrices", sums.matrices()},
+                               {"collect-importance", *options.importance}}
+            .dump(2) +
+        "\n");
+  print("tokens      " + formatCount(tokens) + "\n");
+  print("matrices    " + formatCount(sums.matrices()) + "\n");
+}
+
 static void evaluate(const EvalOptions &options) {
   checkOptions(options);
+  if (options.importance)
+    return collectImportance(options);
   if (options.hidden || options.tap)
     return writeRows(options);
   options.requests ? evaluateRequests(options) : evaluateTexts(options);
@@ -488,6 +547,13 @@ void effc::cli::addEvalCommand(CLI::App &app) {
                    "NAME.0, NAME.1, ... for each; for files of effc compile "
                    "--tap, which predict nothing")
       ->type_name("FILE");
+  command
+      ->add_option("--collect-importance", options->importance,
+                   "Write how much each input of each matrix counts, for effc "
+                   "compile --importance: a GGUF file as llama-imatrix makes "
+                   "it; for files of effc compile --product-inputs, which "
+                   "predict nothing. --window 512 is usual")
+      ->type_name("FILE.gguf");
   command->add_flag("--last", options->last,
                     "With --hidden or --tap: of each sequence the last token's "
                     "alone");
@@ -504,6 +570,8 @@ void effc::cli::addEvalCommand(CLI::App &app) {
       "effc eval model.effc --requests arc.jsonl --json\n"
       "effc eval model.effc --tokens tokens.json --split 1 --json\n"
       "effc eval hidden.effc -f book.txt --hidden book.safetensors\n"
-      "effc eval gates.effc -f book.txt --tap gates.safetensors");
+      "effc eval gates.effc -f book.txt --tap gates.safetensors\n"
+      "effc eval inputs.effc -f book.txt --window 512 --collect-importance "
+      "importance.gguf");
   command->callback([options] { evaluate(*options); });
 }

@@ -5,8 +5,8 @@
 using namespace effc;
 using namespace effc::cli;
 
-/// Tokens of a text in one call: what its rows take is bounded.
-static constexpr size_t kPiece = 512;
+/// Tokens of a text in one call, and numbers of all rows: what they take is bounded.
+static constexpr size_t kMostTokens = 512, kMostNumbers = size_t(1) << 25;
 
 HiddenRows::HiddenRows(const Model &model, Engine &engine, uint32_t count)
     : engine(engine), width(model.rowWidth()) {
@@ -29,15 +29,19 @@ void HiddenRows::feedTogether(std::span<const Tokens> texts, size_t number,
     sessions[i].reset();
     longest = std::max(longest, texts[i].size());
   }
-  rows.resize(texts.size() * (lastAlone ? 1 : kPiece) * width);
-  for (size_t first = 0; first < longest; first += kPiece) {
+  size_t piece = kMostTokens;
+  if (!lastAlone)
+    piece = std::clamp<size_t>(kMostNumbers / (texts.size() * width), 1,
+                               kMostTokens);
+  rows.resize(texts.size() * (lastAlone ? 1 : piece) * width);
+  for (size_t first = 0; first < longest; first += piece) {
     std::vector<effc_prompt_t> prompts;
     std::vector<size_t> whose;
     float *out = rows.data();
     for (size_t i = 0; i < texts.size(); ++i) {
       if (first >= texts[i].size())
         continue;
-      size_t count = std::min(kPiece, texts[i].size() - first);
+      size_t count = std::min(piece, texts[i].size() - first);
       bool isLast = first + count == texts[i].size();
       effc_wanted_t wanted = !lastAlone ? EFFC_LOGITS_ALL
                              : isLast   ? EFFC_LOGITS_LAST

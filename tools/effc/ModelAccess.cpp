@@ -1,4 +1,5 @@
 #include "tools/effc/ModelAccess.h"
+#include "runtime/include/effc/product_inputs.h"
 
 #include "tools/terminal/Failure.h"
 #include "tools/terminal/OptionChecks.h"
@@ -285,6 +286,11 @@ Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
             ? "the file was compiled with --hidden: it gives hidden states, "
               "from which nothing is predicted (effc eval --hidden writes "
               "them, effc serve has /v1/embeddings)"
+        : std::string_view(model.taps().back().name)
+                .ends_with(EFFC_INPUT_SUFFIX)
+            ? "the file was compiled with --product-inputs: it gives what "
+              "matrices are multiplied by, from which nothing is predicted "
+              "(effc eval --collect-importance sums it up)"
             : "the file was compiled with --tap: it gives inner values, from "
               "which nothing is predicted (effc eval --tap writes them)");
   if (isHostName(choice.name))

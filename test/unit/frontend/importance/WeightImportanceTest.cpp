@@ -215,6 +215,26 @@ TEST_F(WeightImportanceTest, IsFoundUnderOtherPrefixes) {
   EXPECT_EQ(of("q"), all(32, 4));
 }
 
+// As effc names what has no other name, such as heads' blocks, which are a part of a
+// tensor.
+TEST_F(WeightImportanceTest, IsFoundByTheWeightsOwnName) {
+  weight("layers.1.attention.key",
+         "source(\"model.layers.1.self_attn.kv_b_proj.weight\")", "2x4x32");
+  std::vector<float> numbers = all(32, 5), second = all(32, 6);
+  numbers.insert(numbers.end(), second.begin(), second.end());
+  entry("layers.1.attention.key", numbers, 2);
+  ASSERT_EQ(find("deepseek_v3"), "");
+  EXPECT_EQ(of("layers.1.attention.key"), numbers);
+  file = GgufBuilder();
+  entry("layers.1.attention.key", all(96, 5), 3);
+  EXPECT_EQ(
+      find("deepseek_v3"),
+      "texts.gguf: expects 32 numbers for 'layers.1.attention.key', or as "
+      "many for each of 2 matrices, which are the columns of "
+      "'layers.1.attention.key', but got 96: the file is of another "
+      "model");
+}
+
 TEST_F(WeightImportanceTest, IsMissedByName) {
   weight("q", "source(\"model.layers.0.self_attn.q_proj.weight\")", "4x32");
   weight("k", "source(\"model.layers.0.self_attn.k_proj.weight\")", "4x32");

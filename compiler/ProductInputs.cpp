@@ -1,0 +1,219 @@
+#include "compiler/ProductInputs.h"
+
+#include "compiler/HiddenRows.h"
+#include "compiler/ModelLayers.h"
+#include "compiler/RowValues.h"
+#include "dialects/seq/HiddenRows.h"
+#include "passes/seq/Head.h"
+#include "runtime/include/effc/product_inputs.h"
+#include "runtime/schema/SizeLimits.h"
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace effc;
+
+namespace {
+
+/// Collects values with their names, and makes those that no op gives.
+class ProductInputs {
+public:
+  ProductInputs(ModuleOp module, func::FuncOp forward,
+                const frontend::EntryNames &names)
+      : module(module), names(names),
+        builder(forward.getBody().front().getTerminator()) {
+    for (Operation *op :
+         collectHead(forward.getBody().front().getTerminator()->getOperand(0)))
+      head.insert(op);
+    SmallVector<Operation *> ops;
+    for (Operation &op : forward.getBody().front().without_terminator())
+      ops.push_back(&op);
+    for (Operation *op : ops)
+      addInputsOf(op);
+    for (auto &[rows, group] : groups)
+      addGroup(rows, group);
+  }
+
+  struct Named {
+    std::string name;
+    Value value;
+  };
+  std::vector<Named> values;
+  /// Weights whose products are not known here, each once.
+  llvm::MapVector<StringRef, Operation *> others;
+
+private:
+  /// Products of experts that were chosen together.
+  struct Group {
+    std::string part;
+    Value scores; // [T,E]
+    std::vector<Named> inputs;
+  };
+
+  seq::WeightOp weightOf(Value operand) {
+    auto parameter = operand.getDefiningOp<seq::ParameterOp>();
+    if (!parameter)
+      return {};
+    auto weight = module.lookupSymbol<seq::WeightOp>(parameter.getWeight());
+    return weight && !weight.getComputed() ? weight : seq::WeightOp();
+  }
+
+  void add(std::string name, Value value) {
+    bool isKnown = llvm::any_of(values, [&](const Named &one) {
+      return one.value == value && one.name == name;
+    });
+    if (!isKnown)
+      values.push_back({std::move(name), value});
+  }
+
+  void addInputsOf(Operation *op) {
+    if (head.contains(op) || isa<seq::LmHeadOp, seq::EmbeddingOp>(op))
+      return;
+    if (auto linear = dyn_cast<seq::LinearOp>(op)) {
+      if (seq::WeightOp weight = weightOf(linear.getWeight()))
+        for (const std::string &name : names.ofMatrix(weight))
+          add(name + EFFC_INPUT_SUFFIX, asDense(linear.getX()));
+    } else if (auto experts = dyn_cast<seq::RoutedExpertsOp>(op)) {
+      addRouted(experts);
+    } else if (auto hidden = dyn_cast<seq::ExpertHiddenOp>(op)) {
+      // The rows of a bias have one column.
+      if (hidden.getX().getType().getDimSize(1) > 1)
+        addToGroup(op, hidden.getRows(), hidden.getTable(), hidden.getX());
+    } else if (auto output = dyn_cast<seq::ExpertOutputOp>(op)) {
+      addToGroup(op, output.getRows(), output.getTable(), output.getHidden());
+    } else if (isa<seq::KeyScoresOp, seq::ProductKeyExpertsOp,
+                   seq::ProductKeyMemoryOp>(op)) {
+      for (Value operand : op->getOperands())
+        if (seq::WeightOp weight = weightOf(operand))
+          others.insert({weight.getSymName(), op});
+    }
+  }
+
+  /// The channels of heads that were cut out lie apart, and rows want them side by
+  /// side: a kernel writes them so.
+  Value asDense(Value value) {
+    bool isCut = value.getDefiningOp<seq::SliceOp>() &&
+                 cast<RankedTensorType>(value.getType()).getRank() > 2;
+    return isCut ? seq::ScaleOp::create(builder, value.getLoc(), value, 1)
+                 : value;
+  }
+
+  /// [T,1,1,E], as choices want them.
+  Value ofOneHead(Value scores) {
+    int64_t experts =
+        cast<RankedTensorType>(scores.getType()).getShape().back();
+    return seq::ReshapeOp::create(
+        builder, scores.getLoc(), scores,
+        ArrayRef<int64_t>{ShapedType::kDynamic, 1, 1, experts});
+  }
+
+  /// The hidden units are computed again, with weights of 1.
+  void addRouted(seq::RoutedExpertsOp op) {
+    Location loc = op.getLoc();
+    Value order = op.getOrder();
+    auto chosen = seq::ChooseRowsOp::create(
+        builder, loc, ofOneHead(op.getLogits()),
+        order ? ofOneHead(order) : Value(), op.getTopK(), op.getWeighting());
+    Value weights = chosen.getWeights();
+    FloatAttr one = builder.getF64FloatAttr(1);
+    Value ones = seq::ClampOp::create(builder, loc, weights.getType(), weights,
+                                      one, one);
+    auto type =
+        RankedTensorType::get({ShapedType::kDynamic, int64_t(op.getTopK()),
+                               op.getDown().getType().getDimSize(1)},
+                              builder.getF32Type());
+    Value hidden = seq::ExpertHiddenOp::create(
+        builder, loc, type, op.getX(), ones, chosen.getRows(), op.getGateUp(),
+        op.getNonlinearity(), /*gated=*/true, /*weight_inside=*/false);
+    addToGroup(op, chosen.getRows(), op.getGateUp(), op.getX());
+    addToGroup(op, chosen.getRows(), op.getDown(), hidden);
+  }
+
+  void addToGroup(Operation *op, Value rows, Value table, Value input) {
+    seq::WeightOp weight = weightOf(table);
+    if (!weight)
+      return;
+    auto chosen = rows.getDefiningOp<seq::ChooseRowsOp>();
+    Value scores;
+    if (chosen)
+      scores = chosen.getOrder() ? Value(chosen.getOrder())
+                                 : Value(chosen.getScores());
+    auto type =
+        scores ? cast<RankedTensorType>(scores.getType()) : RankedTensorType();
+    if (!type || type.getDimSize(1) != 1 || type.getDimSize(2) != 1) {
+      others.insert({weight.getSymName(), op});
+      return;
+    }
+    Group &group = groups[rows];
+    if (!group.scores) {
+      group.part = partOf(op).str();
+      group.scores = seq::ReshapeOp::create(
+          builder, op->getLoc(), scores,
+          ArrayRef<int64_t>{ShapedType::kDynamic, type.getDimSize(3)});
+    }
+    for (const std::string &name : names.ofExperts(weight))
+      group.inputs.push_back({name + EFFC_EXPERT_INPUT_SUFFIX, input});
+  }
+
+  void addGroup(Value rows, Group &group) {
+    // One of them says how many experts a token takes.
+    bool hasSlots = llvm::any_of(group.inputs, [](const Named &input) {
+      return cast<RankedTensorType>(input.value.getType()).getRank() == 3;
+    });
+    if (!hasSlots)
+      return;
+    values.push_back({group.part + EFFC_EXPERT_SCORES_SUFFIX, group.scores});
+    llvm::append_range(values, group.inputs);
+  }
+
+  ModuleOp module;
+  const frontend::EntryNames &names;
+  OpBuilder builder;
+  llvm::DenseSet<Operation *> head;
+  llvm::MapVector<Value, Group> groups; // by the rows chosen
+};
+
+} // namespace
+
+llvm::Error effc::giveProductInputs(ModuleOp module,
+                                    const frontend::EntryNames &names,
+                                    frontend::Remarks &remarks) {
+  llvm::Expected<func::FuncOp> forward = findForward(module);
+  if (!forward)
+    return forward.takeError();
+  ProductInputs inputs(module, *forward, names);
+  if (inputs.values.empty())
+    return llvm::createStringError(
+        "--product-inputs: the model has no product with a matrix of weights");
+  for (auto &[weight, op] : inputs.others)
+    remarks.push_back(("nothing is gathered of matrix '" + weight +
+                       "', which " + describeOp(op) + " reads")
+                          .str());
+
+  // Behind the ops that were made, so that rows that follow selected ones are known.
+  RowValues rowValues(*forward);
+  OpBuilder builder(forward->getBody().front().getTerminator());
+  SmallVector<Value> parts;
+  SmallVector<Attribute> taps;
+  int64_t columns = 0;
+  for (const auto &[name, value] : inputs.values) {
+    ArrayRef<int64_t> shape =
+        cast<RankedTensorType>(value.getType()).getShape();
+    taps.push_back(
+        seq::TapAttr::get(module.getContext(), name, shape.drop_front()));
+    parts.push_back(rowValues.toOutputRows(builder, value));
+    columns += RowValues::countColumns(value);
+  }
+  if (columns > artifact::kMaxVocabulary || taps.size() > artifact::kMaxTaps)
+    return llvm::createStringError(
+        "--product-inputs: there are " + std::to_string(taps.size()) +
+        " inputs of " + std::to_string(columns) +
+        " numbers together for each token, but a row has at most " +
+        std::to_string(artifact::kMaxTaps) + " of " +
+        std::to_string(artifact::kMaxVocabulary));
+  giveRows(*forward, joinRows(builder, std::move(parts)));
+  module->setAttr(seq::kTapsAttr, builder.getArrayAttr(taps));
+  return llvm::Error::success();
+}

@@ -1,0 +1,186 @@
+// `effc compile --product-inputs` and `effc eval --collect-importance`: means of squares
+// beside those of the public library (goldens/importance.json), and the way back to
+// `effc compile --importance`.
+#include "frontend/importance/ImportanceFile.h"
+#include "test/e2e/Process.h"
+#include "test/e2e/TemporaryFolder.h"
+
+#include <cmath>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+using namespace effc::test;
+using effc::frontend::ImportanceFile;
+using Arguments = std::vector<std::string>;
+
+namespace {
+
+class Importance : public testing::Test {
+protected:
+  static std::string golden(const std::string &name) {
+    return EFFC_GOLDENS "/families/" + name;
+  }
+  Finished compile(const std::string &model, const std::string &to,
+                   const Arguments &options) {
+    Arguments all = {EFFC_PROGRAM,  "compile",  golden(model), "-o",
+                     folder.at(to), "--target", "host",        "--no-optimise"};
+    all.insert(all.end(), options.begin(), options.end());
+    return runProgram(all);
+  }
+  Finished eval(const std::string &model, const Arguments &options) {
+    Arguments all = {EFFC_PROGRAM,
+                     "eval",
+                     folder.at("model.effc"),
+                     "--tokens",
+                     golden(model) + "/tokens.json",
+                     "--device",
+                     "host"};
+    all.insert(all.end(), options.begin(), options.end());
+    return runProgram(all);
+  }
+  /// Gathers importance of a case into importance.gguf.
+  void collect(const std::string &model, const Arguments &options = {}) {
+    Finished done = compile(model, "model.effc", {"--product-inputs"});
+    ASSERT_EQ(done.status, 0) << done.err;
+    Arguments all = {"--collect-importance", folder.at("importance.gguf")};
+    all.insert(all.end(), options.begin(), options.end());
+    done = eval(model, all);
+    ASSERT_EQ(done.status, 0) << done.err;
+  }
+  ImportanceFile read() {
+    return llvm::cantFail(ImportanceFile::open(folder.at("importance.gguf")));
+  }
+
+  /// An entry is the golden's sums by its counts. What is read has errors of some 2^-24
+  /// for each layer before it, and squares twice these: measured, 4e-7 of the largest.
+  void expectMeans(const ImportanceFile &file, const std::string &entry,
+                   const std::string &model, const std::string &tensor) {
+    SCOPED_TRACE(entry);
+    const nlohmann::json &expected = goldens.at(model).at(tensor);
+    const ImportanceFile::Numbers *found = file.find(entry);
+    ASSERT_NE(found, nullptr);
+    size_t at = 0;
+    for (size_t row = 0; row < expected["counts"].size(); ++row) {
+      std::vector<double> sums = expected["sums"][row];
+      double count = expected["counts"][row];
+      ASSERT_GT(count, 0); // or else the case would say nothing of this expert
+      double largest = *std::max_element(sums.begin(), sums.end()) / count;
+      for (double sum : sums) {
+        ASSERT_LT(at, found->size());
+        EXPECT_NEAR((*found)[at++], sum / count, 2e-6 * largest);
+      }
+    }
+    EXPECT_EQ(at, found->size());
+  }
+
+  nlohmann::json goldens =
+      nlohmann::json::parse(std::ifstream(EFFC_GOLDENS "/importance.json"));
+  TemporaryFolder folder;
+};
+
+} // namespace
+
+// Three sequences, several of them in one call, and in windows that end within them:
+// each by itself makes no difference to matrices of the first layer's tokens alone.
+TEST_F(Importance, OfMatricesIsTheLibrarys) {
+  std::string model = "llama/llama3_scaling";
+  collect(model, {"--batch", "3"});
+  ImportanceFile file = read();
+  EXPECT_EQ(file.size(), 14u); // seven of each of two layers
+  std::pair<const char *, const char *> names[] = {
+      {"attn_q", "self_attn.q_proj"}, {"attn_k", "self_attn.k_proj"},
+      {"attn_v", "self_attn.v_proj"}, {"attn_output", "self_attn.o_proj"},
+      {"ffn_gate", "mlp.gate_proj"},  {"ffn_up", "mlp.up_proj"},
+      {"ffn_down", "mlp.down_proj"},
+  };
+  for (std::string layer : {"0.", "1."})
+    for (auto [entry, tensor] : names)
+      expectMeans(file, "blk." + layer + entry + ".weight", model,
+                  "model.layers." + layer + tensor + ".weight");
+  collect(model, {"--window", "7"});
+  expectMeans(read(), "blk.0.attn_q.weight", model,
+              "model.layers.0.self_attn.q_proj.weight");
+}
+
+// One by one in the checkpoint, which llama.cpp has in one tensor.
+TEST_F(Importance, OfExpertsIsThatOfTheTokensThatTookThem) {
+  std::string model = "qwen3_moe/plain",
+              experts = "model.layers.1.mlp.experts.";
+  collect(model);
+  ImportanceFile file = read();
+  for (const char *entry : {"gate", "up"})
+    expectMeans(file, std::string("blk.1.ffn_") + entry + "_exps.weight", model,
+                experts + "gate_up_proj");
+  expectMeans(file, "blk.1.ffn_down_exps.weight", model, experts + "down_proj");
+  expectMeans(file, "blk.2.ffn_down.weight", model,
+              "model.layers.2.mlp.down_proj.weight");
+}
+
+// Gates and ups in one tensor, which has no name there.
+TEST_F(Importance, OfJoinedTensorsHasTheCheckpointsNames) {
+  std::string model = "granitemoehybrid/experts", layer = "model.layers.1.";
+  collect(model);
+  ImportanceFile file = read();
+  expectMeans(file, layer + "shared_mlp.input_linear.weight", model,
+              layer + "shared_mlp.input_linear.weight");
+  expectMeans(file, layer + "block_sparse_moe.input_linear.weight", model,
+              layer + "block_sparse_moe.experts.gate_up_proj");
+  expectMeans(file, layer + "block_sparse_moe.output_linear.weight", model,
+              layer + "block_sparse_moe.experts.down_proj");
+  expectMeans(file, "blk.0.ssm_out.weight", model,
+              "model.layers.0.mamba.out_proj.weight");
+}
+
+// Every matrix but the table of embeddings finds its entry again.
+TEST_F(Importance, IsReadAgain) {
+  std::string model = "qwen2/windows_above";
+  collect(model);
+  Finished done = compile(model, "small.effc",
+                          {"--weights-type", "q4_0", "--importance",
+                           folder.at("importance.gguf"), "--werror", "fallback",
+                           "--remarks", folder.at("remarks")});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::string remarks;
+  std::getline(std::ifstream(folder.at("remarks")), remarks, '\0');
+  EXPECT_NE(remarks.find("matrices is that of 'importance.gguf'"),
+            std::string::npos);
+  size_t without = 0;
+  for (size_t at = 0; (at = remarks.find("rounded without importance", at)) !=
+                      std::string::npos;
+       ++at)
+    ++without;
+  EXPECT_EQ(without, 1u) << remarks;
+}
+
+TEST_F(Importance, NeedsAFileThatGivesInputs) {
+  std::string model = "llama/llama3_scaling";
+  ASSERT_EQ(compile(model, "model.effc", {}).status, 0);
+  Arguments options = {"--collect-importance", folder.at("importance.gguf")};
+  Finished done = eval(model, options);
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("gives logits: effc compile --product-inputs makes a "
+                          "file that gives what matrices are multiplied by"),
+            std::string::npos)
+      << done.err;
+  ASSERT_EQ(compile(model, "model.effc", {"--tap", "embeddings"}).status, 0);
+  done = eval(model, options);
+  EXPECT_EQ(done.status, 1);
+  EXPECT_NE(done.err.find("the file gives 'embeddings', which is not what a "
+                          "matrix is multiplied by"),
+            std::string::npos)
+      << done.err;
+  options.insert(options.end(), {"--targets", "x"});
+  done = eval(model, options);
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(done.err.find("--targets does not go with --collect-importance"),
+            std::string::npos)
+      << done.err;
+  done = compile(model, "model.effc", {"--product-inputs", "--hidden"});
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(
+      done.err.find("--product-inputs and --hidden both say what is given "
+                    "in place of logits"),
+      std::string::npos)
+      << done.err;
+}

@@ -1,0 +1,116 @@
+#include "tools/effc/ImportanceSums.h"
+
+#include "runtime/include/effc/product_inputs.h"
+#include "tools/effc/GgufWriter.h"
+#include "tools/effc/RowParts.h"
+#include "tools/terminal/Failure.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace effc;
+using namespace effc::cli;
+
+/// Of a value's name, where it ends so.
+static std::optional<std::string> stemOf(const std::string &name,
+                                         std::string_view suffix) {
+  if (!name.ends_with(suffix))
+    return std::nullopt;
+  return name.substr(0, name.size() - suffix.size());
+}
+
+ImportanceSums::ImportanceSums(const Model &model) : width(model.rowWidth()) {
+  size_t experts = 0;
+  for (const RowPart &value : partsOf(model)) {
+    Part part = {Part::Input, value.first, size_t(value.shape.back()),
+                 value.count / size_t(value.shape.back()), nullptr};
+    size_t rows = part.rows;
+    auto name = stemOf(value.name, EFFC_INPUT_SUFFIX);
+    if (!name && stemOf(value.name, EFFC_EXPERT_SCORES_SUFFIX)) {
+      part.kind = Part::Scores;
+      experts = part.width;
+      taken.push_back(0);
+    } else if (!name && experts > 0) {
+      name = stemOf(value.name, EFFC_EXPERT_INPUT_SUFFIX);
+      part.kind = Part::ExpertInput;
+      rows = experts;
+      if (value.shape.size() > 1)
+        taken.back() = part.rows;
+    }
+    if (!name && part.kind != Part::Scores)
+      throw Failure("the file gives '" + value.name +
+                    "', which is not what a matrix is multiplied by: effc "
+                    "compile --product-inputs makes a file that gives that");
+    if (name) {
+      Entry &entry = entries[*name];
+      entry.sums.resize(rows * part.width);
+      entry.counts.resize(rows);
+      part.entry = &entry;
+    }
+    parts.push_back(part);
+  }
+  for (const Part &part : parts)
+    if (part.entry &&
+        part.entry->sums.size() != part.entry->counts.size() * part.width)
+      throw Failure("the file gives inputs of several sizes for one matrix");
+}
+
+void ImportanceSums::choose(std::span<const float> scores, size_t count) {
+  order.resize(scores.size());
+  std::iota(order.begin(), order.end(), size_t(0));
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + ptrdiff_t(count),
+                    order.end(), [&](size_t a, size_t b) {
+                      return scores[a] != scores[b] ? scores[a] > scores[b]
+                                                    : a < b;
+                    });
+  chosen.assign(order.begin(), order.begin() + ptrdiff_t(count));
+}
+
+void ImportanceSums::addRow(std::span<const float> row) {
+  size_t group = 0;
+  auto count = [](Entry &entry, size_t matrix, std::span<const float> input) {
+    for (size_t i = 0; i < input.size(); ++i)
+      entry.sums[matrix * input.size() + i] += double(input[i]) * input[i];
+    entry.counts[matrix] += 1;
+  };
+  for (const Part &part : parts) {
+    std::span<const float> numbers =
+        row.subspan(part.first, part.rows * part.width);
+    auto input = [&](size_t index) {
+      return numbers.subspan(index * part.width, part.width);
+    };
+    if (part.kind == Part::Scores)
+      choose(numbers, taken[group++]);
+    else if (part.kind == Part::ExpertInput)
+      for (size_t slot = 0; slot < chosen.size(); ++slot)
+        count(*part.entry, chosen[slot], input(part.rows > 1 ? slot : 0));
+    else
+      for (size_t block = 0; block < part.rows; ++block)
+        count(*part.entry, block, input(block));
+  }
+}
+
+void ImportanceSums::add(std::span<const float> rows) {
+  for (size_t first = 0; first < rows.size(); first += width)
+    addRow(rows.subspan(first, width));
+}
+
+void ImportanceSums::write(const std::string &path, const std::string &text,
+                           uint32_t tokens, uint32_t calls) const {
+  GgufWriter writer;
+  writer.text("general.type", "imatrix");
+  writer.texts("imatrix.datasets", {text});
+  writer.number("imatrix.chunk_count", calls);
+  writer.number("imatrix.chunk_size", tokens);
+  auto floats = [](const std::vector<double> &numbers) {
+    return std::vector<float>(numbers.begin(), numbers.end());
+  };
+  for (const auto &[name, entry] : entries) {
+    uint64_t rows = entry.counts.size();
+    writer.floats(name + ".in_sum2", {rows, entry.sums.size() / rows},
+                  floats(entry.sums));
+    writer.floats(name + ".counts", {rows, 1}, floats(entry.counts));
+  }
+  writer.write(path);
+}
