@@ -77,7 +77,7 @@ static JambaConfig readJamba(FamilyInput &input) {
                   Twine(config.experts.taken));
   SelectiveConfig &mixer = config.selective;
   mixer.keys = reader.getInteger("mamba_d_state", 1, kMostDimension, 16);
-  mixer.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
+  mixer.taps = reader.getInteger("mamba_d_conv", 1, 64, 4);
   mixer.inner = reader.getInteger("mamba_expand", 1, 1024, 2) * width;
   mixer.rank = readTimeStepRank(reader, "mamba_dt_rank", width);
   mixer.convolutionBias = reader.getBoolean("mamba_conv_bias", true);

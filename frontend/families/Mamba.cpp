@@ -71,7 +71,7 @@ static Module import(FamilyInput &input, llvm::StringRef family,
   int64_t layers = reader.requireInteger("num_hidden_layers", 1, kMostLayers);
   SelectiveConfig mixer;
   mixer.keys = reader.getInteger("state_size", 1, kMostDimension, 16);
-  mixer.taps = reader.getInteger("conv_kernel", 2, 64, 4);
+  mixer.taps = reader.getInteger("conv_kernel", 1, 64, 4);
   mixer.projectionBias = reader.getBoolean("use_bias", false);
   mixer.convolutionBias = reader.getBoolean("use_conv_bias", true);
   double expand = reader.getNumber("expand", 1e-6, 1024, 2);

@@ -92,7 +92,7 @@ effc::frontend::readMamba2Config(ConfigReader &reader, int64_t vocabulary,
   config.keys = reader.requireInteger("state_size", 1, kMost);
   bool isFlash = reader.get("norm_eps") && !reader.get("layer_norm_epsilon");
   config.groups = reader.getInteger("n_groups", 1, kMost, isFlash ? 1 : 8);
-  config.taps = reader.getInteger("conv_kernel", 2, 64, 4);
+  config.taps = reader.getInteger("conv_kernel", 1, 64, 4);
   config.inputBias = config.outputBias = reader.getBoolean("use_bias", false);
   config.convolutionBias = reader.getBoolean("use_conv_bias", true);
   config.tied = reader.getBoolean("tie_word_embeddings", false);

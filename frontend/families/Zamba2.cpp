@@ -54,7 +54,7 @@ static StateSpaceConfig readMixer(ConfigReader &reader, FamilyInput &input,
   mixer.heads = reader.getInteger("n_mamba_heads", 1, kMost, 8);
   mixer.groups = reader.getInteger("mamba_ngroups", 1, kMost, 1);
   mixer.keys = reader.getInteger("mamba_d_state", 1, kMost, 64);
-  mixer.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
+  mixer.taps = reader.getInteger("mamba_d_conv", 1, 64, 4);
   int64_t inner = width * reader.getInteger("mamba_expand", 1, 1024, 2);
   mixer.inputBias = mixer.outputBias =
       reader.getBoolean("add_bias_linear", false);

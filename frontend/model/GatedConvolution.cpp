@@ -8,7 +8,7 @@ GatedConvolutionConfig
 effc::frontend::readGatedConvolution(ConfigReader &reader,
                                      int64_t tapsByDefault) {
   GatedConvolutionConfig config;
-  config.taps = reader.getInteger("conv_L_cache", 2, 64, tapsByDefault);
+  config.taps = reader.getInteger("conv_L_cache", 1, 64, tapsByDefault);
   config.bias = reader.getBoolean("conv_bias", false);
   return config;
 }

@@ -16,7 +16,7 @@ GatedDeltaConfig effc::frontend::readGatedDelta(ConfigReader &reader) {
   config.heads = size("linear_num_value_heads");
   config.keys = size("linear_key_head_dim");
   config.values = size("linear_value_head_dim");
-  config.taps = reader.getInteger("linear_conv_kernel_dim", 2, 64, 4);
+  config.taps = reader.getInteger("linear_conv_kernel_dim", 1, 64, 4);
   if (!reader.hasProblem() && config.heads % config.groups != 0)
     reader.report("expects 'linear_num_value_heads' to be a multiple of "
                   "'linear_num_key_heads' " +

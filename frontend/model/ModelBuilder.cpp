@@ -380,9 +380,30 @@ Value ModelBuilder::softCap(const llvm::Twine &name, Value x, double most) {
   return scale(name, bent, most);
 }
 
+Value ModelBuilder::scaleChannels(const llvm::Twine &name, Value x,
+                                  Value factors, Value bias,
+                                  seq::Activation activation) {
+  auto forEachToken = [&](Value vector) {
+    return seq::BroadcastOp::create(builder, at(name), vector, x,
+                                    llvm::ArrayRef<int64_t>{1});
+  };
+  Value flat = seq::ReshapeOp::create(
+      builder, at(name),
+      RankedTensorType::get({typeOf(factors).getDimSize(1)},
+                            builder.getF32Type()),
+      factors);
+  Value y = mul(name, x, forEachToken(flat));
+  if (bias)
+    y = add(name, y, forEachToken(bias));
+  return activation == seq::Activation::Silu ? elementwise<seq::SiluOp>(name, y)
+                                             : y;
+}
+
 Value ModelBuilder::shortConvolution(const llvm::Twine &name, Value x,
                                      Value taps, Value bias,
                                      seq::Activation activation) {
+  if (typeOf(taps).getDimSize(0) == 1)
+    return scaleChannels(name, x, taps, bias, activation);
   Value tail =
       state(name, {typeOf(taps).getDimSize(0) - 1, typeOf(taps).getDimSize(1)});
   auto op = seq::ShortConvolutionOp::create(builder, at(name), x.getType(),

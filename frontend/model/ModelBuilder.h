@@ -213,7 +213,8 @@ public:
   }
   /// most * tanh(x / most)
   mlir::Value softCap(const llvm::Twine &name, mlir::Value x, double most);
-  /// A short convolution of each channel, with a state `name`.
+  /// A short convolution of each channel, with a state `name`; one of a single tap is a
+  /// factor for each, without a state.
   mlir::Value shortConvolution(const llvm::Twine &name, mlir::Value x,
                                mlir::Value taps, mlir::Value bias,
                                seq::Activation activation);
@@ -232,6 +233,10 @@ public:
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> finish(mlir::Value logits);
 
 private:
+  /// x times `factors` [1, channels].
+  mlir::Value scaleChannels(const llvm::Twine &name, mlir::Value x,
+                            mlir::Value factors, mlir::Value bias,
+                            seq::Activation activation);
   mlir::Value declare(const llvm::Twine &name, const WeightSource &source,
                       llvm::ArrayRef<int64_t> shape, mlir::Type element);
   void take(seq::WeightOp weight);

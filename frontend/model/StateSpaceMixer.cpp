@@ -39,7 +39,7 @@ StateSpaceConfig effc::frontend::readStateSpaceMixer(ConfigReader &reader,
   config.heads = reader.requireInteger("mamba_n_heads", 1, kMost);
   config.keys = reader.requireInteger("mamba_d_state", 1, kMost);
   config.groups = reader.getInteger("mamba_n_groups", 1, kMost, 1);
-  config.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
+  config.taps = reader.getInteger("mamba_d_conv", 1, 64, 4);
   int64_t inner = reader.getInteger("mamba_expand", 1, 1024, 2) * width;
   std::string what = "'mamba_expand' * 'hidden_size'";
   if (!innerKey.empty() && reader.isSet(innerKey)) {

@@ -134,6 +134,9 @@ CASES += [
     case("lfm2", "plain", "Lfm2", {
         **LFM2, "layer_types": ["conv", "conv", "full_attention", "conv"], "full_attn_idxs": [2],
         "block_ffn_dim_multiplier": 1.2}, draw=LFM2_DRAW, embedding=0.3),
+    case("lfm2", "one_tap", "Lfm2", {
+        **LFM2, "conv_L_cache": 1, "conv_bias": True, "num_hidden_layers": 2, "layer_types": ["conv", "full_attention"],
+        "full_attn_idxs": [1], "block_ffn_dim_multiplier": 1.2}, draw=LFM2_DRAW, embedding=0.3),
     case("lfm2", "biases_untied_bf16", "Lfm2", {
         **LFM2, "hidden_size": 20, "num_hidden_layers": 2, "num_attention_heads": 2, "num_key_value_heads": 1,
         "conv_bias": True, "conv_L_cache": 4, "block_auto_adjust_ff_dim": False, "tie_word_embeddings": False,
@@ -194,6 +197,7 @@ CASES += [
         "mamba_proj_bias": True, "mamba_conv_bias": False, "mamba_d_conv": 3, "tie_word_embeddings": True},
          draw=MAMBA_DRAW, dtype="bf16", embedding=0.3),
     case("falcon_h1", "gate_alone", "FalconH1", FALCON, draw=MAMBA_DRAW),
+    case("falcon_h1", "one_tap", "FalconH1", {**FALCON, "mamba_d_conv": 1, "num_hidden_layers": 1}, draw=MAMBA_DRAW),
     case("falcon_h1", "norm_first_bf16", "FalconH1", {
         **{k: v for k, v in FALCON.items() if k != "head_dim"}, "hidden_size": 24, "mamba_d_ssm": None,
         "mamba_n_heads": 6, "mamba_rms_norm": True, "num_key_value_heads": 1, "mamba_proj_bias": True,

@@ -247,6 +247,7 @@ JAMBA = dict(vocab_size=53, hidden_size=20, intermediate_size=12, num_hidden_lay
              mamba_d_state=9, mamba_dt_rank=7, max_position_embeddings=64, use_mamba_kernels=False)
 CASES += [
     case("jamba", "experts", "Jamba", JAMBA),
+    case("jamba", "one_tap", "Jamba", {**JAMBA, "mamba_d_conv": 1, "num_hidden_layers": 2}),
     case("jamba", "first_release", "Jamba", {
         **JAMBA, "hidden_size": 16, "num_experts": 3, "num_hidden_layers": 4, "mamba_d_state": 6,
         "expert_layer_offset": 1}, rewrite=of_first_jamba, rename=named_as_first_jamba),

@@ -60,6 +60,9 @@ CASES = [
         **NEXT, "hidden_size": 20,
         "layer_types": ["linear_attention", "full_attention", "linear_attention"]},
          zero_centred=True, draw=NEXT_DRAW),
+    case("qwen3_next", "one_tap", "Qwen3Next", {
+        **NEXT, "linear_conv_kernel_dim": 1, "num_hidden_layers": 1, "layer_types": ["linear_attention"]},
+         zero_centred=True, draw=NEXT_DRAW),
     case("qwen3_next", "dense_first_bf16", "Qwen3Next", {
         **NEXT, "num_hidden_layers": 2, "num_key_value_heads": 1, "linear_num_key_heads": 3,
         "linear_num_value_heads": 3, "linear_conv_kernel_dim": 3, "linear_value_head_dim": 9,

@@ -380,9 +380,9 @@ TEST_F(Mamba2Test, DimensionsOutOfRange) {
       importingWith("vocab_size", "0"),
       "config.json: expects 'vocab_size' to be an integer in 1..16777216, "
       "but got 0");
-  EXPECT_EQ(importingWith("conv_kernel", "1"),
-            "config.json: expects 'conv_kernel' to be an integer in 2..64, but "
-            "got 1");
+  EXPECT_EQ(importingWith("conv_kernel", "0"),
+            "config.json: expects 'conv_kernel' to be an integer in 1..64, but "
+            "got 0");
 }
 
 TEST_F(Mamba2Test, MissingDimensions) {
