@@ -5,6 +5,7 @@
 #include "runtime/src/system/FloatMode.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <numeric>
 
@@ -429,17 +430,20 @@ Check Engine::collectChoices() {
   return {};
 }
 
-/// Choices from the logits of the last call. An item is every n-th row, of as many
-/// items as there are scratches.
+/// Choices from the logits of the last call. An item has a scratch, and takes the next
+/// row until there is none: a thread that is held up leaves rows to the others.
 class Engine::Drawing : public HostWork {
 public:
-  Drawing(Engine &engine, size_t stride) : engine(engine), stride(stride) {}
+  explicit Drawing(Engine &engine) : engine(engine) {}
 
   void run(int64_t item) const override {
     SamplingScratch &scratch = engine.scratches[static_cast<size_t>(item)];
-    for (size_t i = static_cast<size_t>(item); i < engine.pieces.size();
-         i += stride)
-      choose(i, scratch);
+    while (true) {
+      size_t row = next.fetch_add(1, std::memory_order_relaxed);
+      if (row >= engine.pieces.size())
+        return;
+      choose(row, scratch);
+    }
   }
 
 private:
@@ -453,7 +457,7 @@ private:
   }
 
   Engine &engine;
-  size_t stride;
+  mutable std::atomic<size_t> next = 0;
 };
 
 /// Whether no sampler draws twice in the current call: in which order would show.
@@ -473,9 +477,9 @@ void Engine::drawAll() {
   uint64_t logits = pieces.size() * artifact->program().vocabulary_size();
   size_t parts = std::min(scratches.size(), pieces.size());
   if (parts > 1 && logits >= kLeastToShare && drawsApart())
-    executor->share(Drawing(*this, parts), static_cast<int64_t>(parts));
+    executor->share(Drawing(*this), static_cast<int64_t>(parts));
   else
-    Drawing(*this, 1).run(0);
+    Drawing(*this).run(0);
 }
 
 Check Engine::runCall(uint32_t entry, const CallCounts &counts) {

@@ -60,6 +60,11 @@ void Mapping::commitSmallPages() {
     madvise(base, mapped, MADV_NOHUGEPAGE); // fails where there are no others
 }
 
+void Mapping::commitHugePages() {
+  if (length > 0)
+    madvise(base, mapped, MADV_HUGEPAGE); // fails where there are none
+}
+
 MappedFile::~MappedFile() {
   if (descriptor >= 0)
     close(descriptor);

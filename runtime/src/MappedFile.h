@@ -34,6 +34,8 @@ public:
   void populate(uint64_t offset, uint64_t size);
   /// Has the system commit no huge page where one byte is touched.
   void commitSmallPages();
+  /// Has the system commit huge pages where it has them, 2 MiB at the first byte.
+  void commitHugePages();
 
   uint8_t *data() const { return start; }
   uint64_t size() const { return length; }

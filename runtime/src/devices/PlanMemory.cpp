@@ -185,6 +185,11 @@ Result<PlanMemory> PlanMemory::reserve(const Model &model, const Plan &plan,
   // Huge ones would commit 2 MiB for the first row of each growing state.
   if (HeldStates(model.program()).bytesPerToken() > 0)
     memory.slots.commitSmallPages();
+  // A draw reads rows of logits from end to end, most of whose time went to find
+  // small pages. A call of one row is not to commit much more than its row.
+  constexpr uint64_t kManyLogits = uint64_t(8) << 20;
+  if (sizes->logits >= kManyLogits)
+    memory.logitRows.commitHugePages();
   memory.slotStride = model.program().slot_bytes();
   memory.places.arena = memory.arena.data();
   memory.places.slots = memory.slots.data();

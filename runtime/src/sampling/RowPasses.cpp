@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -42,28 +43,59 @@ EFFC_INLINE static bool isAnySet(const typename Lanes<Count>::I32 &mask) {
   return any != 0;
 }
 
+/// Rows come from memory, and machines stop fetching at the end of a page: what lies
+/// so far ahead is asked for. Behind the row's end nothing is read.
+static constexpr size_t kFetchAhead = 8192 / sizeof(float);
+
+/// The larger of neighbours: lane 2 i of the result is that of lanes i and i + n of
+/// `a`, lane 2 i + 1 that of `b`, where vectors have 2 n lanes.
+template <typename Vector, size_t... I>
+EFFC_INLINE static void largerOf(const Vector &a, const Vector &b, Vector &out,
+                                 std::index_sequence<I...>) {
+  constexpr int kLanes = sizeof...(I);
+  Vector low =
+      __builtin_shufflevector(a, b, int(I / 2 + (I % 2 ? kLanes : 0))...);
+  Vector high = __builtin_shufflevector(
+      a, b, int(I / 2 + kLanes / 2 + (I % 2 ? kLanes : 0))...);
+  out = high > low ? high : low;
+}
+
 template <int Count>
 EFFC_INLINE static bool maximaOf(const float *row, size_t blocks, float *out) {
   using L = Lanes<Count>;
+  constexpr size_t kFloats = L::kFloats;
   typename L::I32 isNan = {};
-  for (size_t b = 0; b < blocks; ++b, row += LogitRow::kBlock) {
-    typename L::F32 most;
-    load(row, most);
-    isNan |= most != most;
-    for (size_t i = L::kFloats; i < LogitRow::kBlock; i += L::kFloats) {
-      typename L::F32 more;
-      load(row + i, more);
-      isNan |= more != more;
-      most = more > most ? more : most;
+  size_t b = 0;
+  // As many blocks as there are lanes: their largest become one vector.
+  for (; b + kFloats <= blocks; b += kFloats) {
+    typename L::F32 most[kFloats];
+    for (size_t k = 0; k < kFloats; ++k, row += LogitRow::kBlock) {
+      for (size_t i = 0; i < LogitRow::kBlock; i += 16)
+        __builtin_prefetch(row + kFetchAhead + i);
+      load(row, most[k]);
+      isNan |= most[k] != most[k];
+      for (size_t i = kFloats; i < LogitRow::kBlock; i += kFloats) {
+        typename L::F32 more;
+        load(row + i, more);
+        isNan |= more != more;
+        most[k] = more > most[k] ? more : most[k];
+      }
     }
-    float lanes[L::kFloats];
-    std::memcpy(lanes, &most, sizeof lanes);
-    for (size_t width = L::kFloats / 2; width > 0; width /= 2)
-      for (size_t i = 0; i < width; ++i)
-        lanes[i] = lanes[i + width] > lanes[i] ? lanes[i + width] : lanes[i];
-    out[b] = lanes[0];
+    for (size_t half = kFloats / 2; half > 0; half /= 2)
+      for (size_t k = 0; k < half; ++k)
+        largerOf(most[k], most[k + half], most[k],
+                 std::make_index_sequence<kFloats>());
+    std::memcpy(out + b, &most[0], sizeof most[0]);
   }
-  return !isAnySet<Count>(isNan);
+  bool areNumbers = !isAnySet<Count>(isNan);
+  for (; b < blocks; ++b, row += LogitRow::kBlock) {
+    out[b] = row[0];
+    for (size_t i = 0; i < LogitRow::kBlock; ++i) {
+      areNumbers &= row[i] == row[i];
+      out[b] = row[i] > out[b] ? row[i] : out[b];
+    }
+  }
+  return areNumbers;
 }
 
 /// At least the noise of each word, by the leading bits of what it leaves below
@@ -86,20 +118,23 @@ EFFC_INLINE static void noiseBound(const typename Lanes<Count>::U32 &words,
 }
 
 namespace {
-/// The tokens of some blocks that have not lost, whatever their noise.
+/// Tokens that have not lost, whatever their noise, and have not raced yet.
 struct Sieved {
-  static constexpr size_t kBlocks = 32; // so that the best grows meanwhile
-  static constexpr size_t kRoom = kBlocks * LogitRow::kBlock + 64;
+  static constexpr size_t kBlocks = 32;     // at a time, so that the best grows
+  static constexpr size_t kMostTokens = 64; // that race at once
+  // What is left of the last blocks, these, and what a vector writes beyond.
+  static constexpr size_t kRoom =
+      kMostTokens + kBlocks * LogitRow::kBlock + kMostTokens;
   uint32_t ids[kRoom];
   float scaled[kRoom];
-  size_t count;
+  size_t count = 0;
 };
 } // namespace
 
-/// Fills `out` with tokens of the blocks from `first` to before `last`.
+/// Adds the tokens of the blocks from `first` to before `last` to `out`.
 static void sieve(const float *row, const float *maxima, size_t first,
                   size_t last, const Race &race, Sieved &out) {
-  size_t count = 0;
+  size_t count = out.count;
   for (size_t b = first; b < last; ++b) {
     if (race.isLost(maxima[b]))
       continue;
@@ -119,88 +154,112 @@ static void sieve(const float *row, const float *maxima, size_t first,
 __attribute__((target("avx512f"))) static void
 sieve512(const float *row, const float *maxima, size_t first, size_t last,
          const Race &race, Sieved &out) {
+  static_assert(Sieved::kBlocks <= 32);
   const __m512 scale = _mm512_set1_ps(race.scale);
   const __m512 best = _mm512_set1_ps(race.best);
   const __m512 most = _mm512_set1_ps(Noise::kMost);
   const __m512i lanes =
       _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-  size_t count = 0;
-  for (size_t b = first; b < last; ++b) {
-    if (race.isLost(maxima[b]))
-      continue;
-    for (size_t id = b * LogitRow::kBlock; id < (b + 1) * LogitRow::kBlock;
-         id += 16) {
+  // Which blocks are looked at is hard to guess too: bits of a word say.
+  uint32_t isIn = 0;
+  for (size_t b = first; b < last; b += 16) {
+    auto isThere =
+        static_cast<__mmask16>((1u << std::min<size_t>(16, last - b)) - 1);
+    __m512 scaled =
+        _mm512_mul_ps(_mm512_maskz_loadu_ps(isThere, maxima + b), scale);
+    isIn |= static_cast<uint32_t>(_mm512_mask_cmp_ps_mask(
+                isThere, _mm512_add_ps(scaled, most), best, _CMP_NLT_UQ))
+            << (b - first);
+  }
+  size_t count = out.count;
+  for (; isIn != 0; isIn &= isIn - 1) {
+    size_t begin =
+        (first + static_cast<size_t>(__builtin_ctz(isIn))) * LogitRow::kBlock;
+    for (size_t id = begin; id < begin + LogitRow::kBlock; id += 16) {
       __m512 scaled = _mm512_mul_ps(_mm512_loadu_ps(row + id), scale);
-      __mmask16 isIn =
+      __mmask16 mask =
           _mm512_cmp_ps_mask(_mm512_add_ps(scaled, most), best, _CMP_NLT_UQ);
       __m512i ids =
           _mm512_add_epi32(lanes, _mm512_set1_epi32(static_cast<int>(id)));
       _mm512_storeu_si512(out.ids + count,
-                          _mm512_maskz_compress_epi32(isIn, ids));
+                          _mm512_maskz_compress_epi32(mask, ids));
       _mm512_storeu_ps(out.scaled + count,
-                       _mm512_maskz_compress_ps(isIn, scaled));
-      count += static_cast<size_t>(__builtin_popcount(isIn));
+                       _mm512_maskz_compress_ps(mask, scaled));
+      count += static_cast<size_t>(__builtin_popcount(mask));
     }
   }
   out.count = count;
 }
 #endif
 
-/// The tokens of `in` take part.
-template <int Count>
-EFFC_INLINE static void raceSieved(Sieved &in, const float *row, Race &race) {
+/// The tokens of `in` from `at` on take part, `Vectors` times `Count` of them, of
+/// which those from `end` on are none.
+template <int Count, size_t Vectors>
+EFFC_INLINE static void raceTogether(const Sieved &in, size_t at, size_t end,
+                                     const float *row, Race &race) {
   using L = Lanes<Count>;
-  constexpr size_t kVectors = 4; // in flight: a round waits for its product
-  constexpr size_t kTokens = kVectors * Count;
-  for (size_t i = in.count; i < in.count + kTokens; ++i) {
-    in.ids[i] = 0;
-    in.scaled[i] = -INFINITY; // whatever stands behind the last one loses
+  // Two vectors of 64 bits for each of 32: tokens at even and odd places.
+  typename L::U64 x[Vectors], y[Vectors];
+  for (size_t v = 0; v < Vectors; v += 2) {
+    std::memcpy(&x[v], in.ids + at + v * Count, sizeof x[v]);
+    x[v + 1] = x[v] >> 32;
+    y[v] = y[v + 1] = typename L::U64{} + race.noise.counter;
   }
-  for (size_t at = 0; at < in.count; at += kTokens) {
-    // Two vectors of 64 bits for each of 32: tokens at even and odd places.
-    typename L::U64 x[kVectors], y[kVectors];
-    for (size_t v = 0; v < kVectors; v += 2) {
-      std::memcpy(&x[v], in.ids + at + v * Count, sizeof x[v]);
-      x[v + 1] = x[v] >> 32;
-      y[v] = y[v + 1] = typename L::U64{} + race.noise.counter;
+  uint32_t key = race.noise.key;
+  for (int round = 0; round < Philox::kRounds; ++round) {
+    // The upper halves are anything: what follows takes the lower ones.
+    for (size_t v = 0; v < Vectors; ++v) {
+      typename L::U64 product =
+          (x[v] & 0xFFFFFFFF) * uint64_t(Philox::kMultiplier);
+      x[v] = (product >> 32) ^ y[v] ^ key;
+      y[v] = product;
     }
-    uint32_t key = race.noise.key;
-    for (int round = 0; round < Philox::kRounds; ++round) {
-      // The upper halves are anything: what follows takes the lower ones.
-      for (size_t v = 0; v < kVectors; ++v) {
-        typename L::U64 product =
-            (x[v] & 0xFFFFFFFF) * uint64_t(Philox::kMultiplier);
-        x[v] = (product >> 32) ^ y[v] ^ key;
-        y[v] = product;
-      }
-      key += Philox::kKeyStep;
-    }
-    typename L::I32 isIn[kVectors / 2], isAny = {};
-    for (size_t v = 0; v < kVectors / 2; ++v) {
-      auto words = reinterpret_cast<typename L::U32>((x[2 * v] & 0xFFFFFFFF) |
-                                                     (x[2 * v + 1] << 32));
-      typename L::F32 scaled, bound;
-      load(in.scaled + at + v * L::kFloats, scaled);
-      noiseBound<Count>(words, bound);
-      isIn[v] = scaled + bound >= race.best;
-      isAny |= isIn[v];
-    }
-    if (!isAnySet<Count>(isAny))
-      continue;
-    for (size_t i = 0; i < kTokens && at + i < in.count; ++i)
-      if (isIn[i / L::kFloats][i % L::kFloats])
-        race.enter(row[in.ids[at + i]], static_cast<int32_t>(in.ids[at + i]));
+    key += Philox::kKeyStep;
   }
+  typename L::I32 isIn[Vectors / 2], isAny = {};
+  for (size_t v = 0; v < Vectors / 2; ++v) {
+    auto words = reinterpret_cast<typename L::U32>((x[2 * v] & 0xFFFFFFFF) |
+                                                   (x[2 * v + 1] << 32));
+    typename L::F32 scaled, bound;
+    load(in.scaled + at + v * L::kFloats, scaled);
+    noiseBound<Count>(words, bound);
+    isIn[v] = scaled + bound >= race.best;
+    isAny |= isIn[v];
+  }
+  if (!isAnySet<Count>(isAny))
+    return;
+  for (size_t i = 0; i < Vectors * Count && at + i < end; ++i)
+    if (isIn[i / L::kFloats][i % L::kFloats])
+      race.enter(row[in.ids[at + i]], static_cast<int32_t>(in.ids[at + i]));
 }
 
 template <int Count, auto Sieve>
 EFFC_INLINE static void raceOf(const float *row, const float *maxima,
                                size_t blocks, Race &given) {
+  // In flight at once, as far as there are registers: a round waits for its product.
+  constexpr size_t kVectors = Count == 8 ? 8 : 4, kTokens = kVectors * Count;
+  static_assert(kTokens <= Sieved::kMostTokens);
   Race race = given;
   Sieved sieved;
   for (size_t b = 0; b < blocks; b += Sieved::kBlocks) {
     Sieve(row, maxima, b, std::min(blocks, b + Sieved::kBlocks), race, sieved);
-    raceSieved<Count>(sieved, row, race);
+    size_t at = 0;
+    for (; at + kTokens <= sieved.count; at += kTokens)
+      raceTogether<Count, kVectors>(sieved, at, sieved.count, row, race);
+    if (at == 0)
+      continue;
+    // What is left races with tokens of the next blocks.
+    std::memcpy(sieved.ids, sieved.ids + at, kTokens * sizeof *sieved.ids);
+    std::memcpy(sieved.scaled, sieved.scaled + at,
+                kTokens * sizeof *sieved.scaled);
+    sieved.count -= at;
+  }
+  if (size_t count = sieved.count) {
+    for (size_t i = count; i < kTokens; ++i) {
+      sieved.ids[i] = 0;
+      sieved.scaled[i] = -INFINITY;
+    }
+    raceTogether<Count, kVectors>(sieved, 0, count, row, race);
   }
   given = race;
 }

@@ -112,6 +112,8 @@ static void draws(const Model &model, const Tokens &prompt) {
   }
 }
 
+static constexpr int kSteps = 12;
+
 /// Draws of a whole batch beside its steps, by the counters of the engine.
 static void batch(const Model &model, const Tokens &prompt, uint32_t sequences,
                   uint32_t threads) {
@@ -132,11 +134,11 @@ static void batch(const Model &model, const Tokens &prompt, uint32_t sequences,
     Tokens tokens(sequences, prompt[0]);
     tokens = engine.decodeDraw(handles, drawing, tokens);
     effc_engine_counters_t before = engine.counters();
-    for (int step = 0; step < 5; ++step)
+    for (int step = 0; step < kSteps; ++step)
       tokens = engine.decodeDraw(handles, drawing, tokens);
     effc_engine_counters_t after = engine.counters();
-    double step = (after.seconds - before.seconds) / 5;
-    double choice = (after.choice_seconds - before.choice_seconds) / 5;
+    double step = (after.seconds - before.seconds) / kSteps;
+    double choice = (after.choice_seconds - before.choice_seconds) / kSteps;
     std::printf("%u sequences, %-22s step %.2f ms, draws %.2f ms: %.1f %%\n",
                 sequences, settings.name, step * 1e3, choice * 1e3,
                 choice / step * 100);

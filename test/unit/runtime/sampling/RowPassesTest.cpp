@@ -41,14 +41,28 @@ TEST(RowPasses, FindTheLargestOfEachBlock) {
   }
 }
 
-// At every place of a block.
+// At every place of a block, among those that are taken together and behind them.
 TEST(RowPasses, SeeWhatIsNoNumber) {
   for (const RowPasses &passes : allRowPasses())
-    for (size_t place = 0; place < LogitRow::kBlock; ++place) {
-      std::vector<float> row = randomRow(2, 7), found(kBlocks);
-      row[5 * LogitRow::kBlock + place] = NAN;
-      EXPECT_FALSE(passes.maxima(row.data(), kBlocks, found.data()))
-          << passes.name << ", place " << place;
+    for (size_t block : {size_t(5), kBlocks - 1})
+      for (size_t place = 0; place < LogitRow::kBlock; ++place) {
+        std::vector<float> row = randomRow(2, 7), found(kBlocks);
+        row[block * LogitRow::kBlock + place] = NAN;
+        EXPECT_FALSE(passes.maxima(row.data(), kBlocks, found.data()))
+            << passes.name << ", block " << block << ", place " << place;
+      }
+}
+
+// Each block has its own, whichever are taken together.
+TEST(RowPasses, FindAnOddNumberOfMaxima) {
+  std::vector<float> row = randomRow(3, 7), all = maximaOf(row);
+  for (const RowPasses &passes : allRowPasses())
+    for (size_t blocks = 0; blocks <= kBlocks; ++blocks) {
+      std::vector<float> found(kBlocks, -1);
+      EXPECT_TRUE(passes.maxima(row.data(), blocks, found.data()));
+      std::vector<float> expected(kBlocks, -1);
+      std::copy_n(all.begin(), blocks, expected.begin());
+      EXPECT_EQ(found, expected) << passes.name << ", " << blocks << " blocks";
     }
 }
 
