@@ -8,7 +8,9 @@
 //   %log_decay = seq.recurrence tokens(%d = %dt) parameters(%a = %a_log, %b = %dt_bias)
 //       states() { ... the same without T ... }
 //
-// so that what follows from parameters alone, as the rate of a decay, has a place.
+// so that what follows from parameters alone, as the rate of a decay, has a place. A step
+// gets no positions: whether a token is at position 0 is a token operand, which
+// `seq.at_start` gives in front of it.
 #include "compiler/MixerQuantities.h"
 
 #include "compiler/ModelLayers.h"
@@ -68,6 +70,7 @@ public:
 
 private:
   Value computeInFront(StringRef name, Value quantity);
+  Value computeStart(seq::AtStartOp op);
   /// The op of one token for an op of all; null where a step may hold none such.
   static Value copy(OpBuilder &builder, Operation *op, IRMapping &rows);
   static Value copy(OpBuilder &builder, seq::BroadcastOp op, IRMapping &rows);
@@ -76,6 +79,7 @@ private:
   Operation *mixer;
   SmallVector<Value> operands; // tokens, then parameters: the map's arguments
   size_t tokens;               // of the operands
+  Value start; // 1 where a sequence begins, once it was asked for
   Region aside;
   seq::CanonicalQuantities quantities;
 };
@@ -115,12 +119,17 @@ Value QuantitySteps::computeInFront(StringRef name, Value quantity) {
 
   llvm::SetVector<Value> needed;
   needed.insert(quantity);
-  for (size_t i = 0; i < needed.size(); ++i)
-    if (Operation *maker = needed[i].getDefiningOp())
-      needed.insert_range(maker->getOperands());
-
   SmallVector<Value> inputs[2]; // tokens, parameters
-  SmallVector<BlockArgument> arguments;
+  SmallVector<Value> arguments; // what they stand for in the map
+  for (size_t i = 0; i < needed.size(); ++i) {
+    Operation *maker = needed[i].getDefiningOp();
+    if (auto start = dyn_cast_or_null<seq::AtStartOp>(maker)) {
+      inputs[0].push_back(computeStart(start));
+      arguments.push_back(start.getY());
+    } else if (maker) {
+      needed.insert_range(maker->getOperands());
+    }
+  }
   auto take = [&](BlockArgument each) {
     unsigned number = each.getArgNumber();
     inputs[number < tokens ? 0 : 1].push_back(operands[number]);
@@ -153,10 +162,10 @@ Value QuantitySteps::computeInFront(StringRef name, Value quantity) {
                                         ValueRange(), /*form=*/nullptr);
   builder.createBlock(&step.getBody());
   IRMapping rows;
-  for (BlockArgument each : arguments)
+  for (Value each : arguments)
     rows.map(each, step.getBody().addArgument(tokenType(each), loc));
   for (Operation &op : aside.front()) {
-    if (!needed.contains(op.getResult(0)))
+    if (!needed.contains(op.getResult(0)) || rows.contains(op.getResult(0)))
       continue;
     Value copied = copy(builder, &op, rows);
     if (!copied) {
@@ -167,6 +176,18 @@ Value QuantitySteps::computeInFront(StringRef name, Value quantity) {
   }
   seq::YieldOp::create(builder, loc, SmallVector<Value>{rows.lookup(quantity)});
   return step.getY();
+}
+
+Value QuantitySteps::computeStart(seq::AtStartOp op) {
+  if (start)
+    return start;
+  auto positions = cast<BlockArgument>(op.getPositions());
+  OpBuilder builder(mixer);
+  std::string place = (partOf(mixer) + ":at_start").str();
+  start = seq::AtStartOp::create(
+      builder, NameLoc::get(builder.getStringAttr(place), mixer->getLoc()),
+      operands[positions.getArgNumber()]);
+  return start;
 }
 
 Value QuantitySteps::copy(OpBuilder &builder, Operation *op, IRMapping &rows) {

@@ -16,7 +16,7 @@ namespace effc {
 /// the model with the quantity's name: "layers.0.ssd:log_decay".
 ///
 /// None of a mixer of another class than `linear`, or whose number of tokens is
-/// known. Without those that ask for positions, which a written step does not get.
+/// known.
 llvm::SmallVector<std::pair<llvm::StringRef, mlir::Value>>
 computeQuantities(seq::MixerOpInterface mixer);
 

@@ -93,6 +93,7 @@ constexpr struct {
     {isOneOf<seq::ExpertHiddenOp>, buildExpertHidden},
     {isOneOf<seq::ExpertOutputOp>, buildExpertOutput},
     {isOneOf<seq::EmbeddingOp, seq::SelectRowsOp>, buildGather},
+    {isOneOf<seq::AtStartOp>, buildAtStart},
     {isOneOf<seq::RowNormOpInterface>, buildRowNorm},
     {isOneOf<seq::RotaryOp, seq::CosineSineOp>, buildRotary},
     {isOneOf<seq::GroupNormOp>, buildGroupNorm},

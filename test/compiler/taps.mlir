@@ -2,6 +2,10 @@
 // RUN: rm -rf %t && mkdir %t
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings | FileCheck %s --check-prefix=IMPORT
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap 'layers\.1\.ssd:log_decay' | FileCheck %s --check-prefix=DECAY
+// RUN: effc-compile %goldens/families/recurrent_gemma/plain --compile-to=import --tap 'layers\.0\.lru:value.*' | FileCheck %s --check-prefix=START
+// RUN: effc compile %goldens/families/recurrent_gemma/plain -o %t/start.effc --tap 'layers\.0\.lru:value.*' 2> /dev/null
+// RUN: effc verify %t/start.effc --seconds 3 --device host > %t/started
+// RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/started
 // RUN: effc compile %goldens/mamba2/f32_plain -o %t/taps.effc --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings 2> /dev/null
 // RUN: effc inspect %t/taps.effc --json | FileCheck %s --check-prefix=INSPECT
 // RUN: effc verify %t/taps.effc --seconds 3 --device host > %t/verified
@@ -36,6 +40,17 @@
 // DECAY: seq.ssd
 // DECAY-NOT: seq.recurrence
 // DECAY: seq.select_rows %[[DECAY]],
+
+// A step gets no positions: which tokens are the first of a text is an operand, computed once for both quantities.
+// START: seq.taps = [#seq.tap<name = "layers.0.lru:value", shape = [3, 8]>, #seq.tap<name = "layers.0.lru:value_log_decay", shape = [3, 8]>]
+// START: %[[FIRST:[^ ]+]] = seq.at_start %{{[^ ]+}} : tensor<?xi32> -> tensor<?xf32>
+// START-NOT: seq.at_start
+// START: %{{[^ ]+}} = seq.recurrence tokens(%{{[^ ]+}} = %[[FIRST]] : tensor<?xf32>
+// START: seq.sqrt
+// START-NOT: seq.at_start
+// START: %{{[^ ]+}} = seq.recurrence tokens(%{{[^ ]+}} = %[[FIRST]] : tensor<?xf32>
+// START-NOT: seq.sqrt
+// START: seq.rg_lru
 
 // INSPECT: "hidden_width": 46
 // INSPECT-NEXT: "taps": [

@@ -215,6 +215,56 @@ TEST_F(Tap, DecaysOfChannelsAreThoseOfTheFormula) {
   }
 }
 
+// RG-LRU (De et al., arXiv:2402.19427, equations 1 to 4): a decay for each value channel,
+// and an input gate that keeps its size; a text begins with neither.
+TEST_F(Tap, GatesThatKeepTheirSizeAreThoseOfTheFormula) {
+  constexpr size_t kGriffinSequences = 3, kChannels = 3 * 8;
+  model = "families/recurrent_gemma/plain";
+  compile({"--tap",
+           R"(layers\.1\.lru:(x|recurrence|input|value|value_log_decay))"});
+  Finished done = eval({});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::vector<double> rates =
+      weight("model.layers.1.temporal_block.rg_lru.recurrent_param");
+  ASSERT_EQ(rates.size(), kChannels);
+  SafetensorsFile file = SafetensorsFile::read(folder.at("taps"));
+  auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
+  for (size_t i = 0; i < kGriffinSequences; ++i) {
+    auto numbers = [&](const std::string &name) {
+      return file.tensor("layers.1.lru:" + name + "." + std::to_string(i))
+          .values();
+    };
+    std::vector<double> x = numbers("x"), recurrence = numbers("recurrence"),
+                        input = numbers("input"), value = numbers("value"),
+                        decay = numbers("value_log_decay");
+    ASSERT_EQ(x.size() % kChannels, 0u);
+    ASSERT_GT(x.size(), 0u);
+    ASSERT_EQ(value.size(), x.size());
+    ASSERT_EQ(decay.size(), x.size());
+    for (size_t at = 0; at < x.size(); ++at) {
+      std::string where =
+          "sequence " + std::to_string(i) + ", number " + std::to_string(at);
+      double taken = sigmoid(input[at]) * x[at];
+      double exact =
+          -8 * sigmoid(recurrence[at]) * softplus(rates[at % kChannels]);
+      double multiplier = std::sqrt(-std::expm1(2 * exact));
+      // Whatever the gate says, its exponential is 0, and 1 - 0 the multiplier.
+      if (at < kChannels) {
+        EXPECT_LE(decay[at], -1e29) << where;
+        multiplier = 1;
+      } else {
+        // Two functions and two products, each good to some last bits.
+        EXPECT_LE(std::abs(decay[at] - exact), 32 * kUnit * std::abs(exact))
+            << where << ": " << decay[at] << " for " << exact;
+      }
+      // 1 - e^(2 L) is off by no larger a share than L, and its root by half of that.
+      EXPECT_LE(std::abs(value[at] - multiplier * taken),
+                48 * kUnit * std::abs(multiplier * taken))
+          << where << ": " << value[at] << " for " << multiplier * taken;
+    }
+  }
+}
+
 // What no token changes is repeated for each: RetNet's decays, 1 - 2^(-5 - h).
 TEST_F(Tap, ConstantsAreRepeated) {
   constexpr size_t kRetNetHeads = 3;

@@ -43,8 +43,10 @@ template <typename S, typename Op, typename F>
 static llvm::Error map2(Op op, Frame<S> &frame, F f) {
   Tensor<S> y = frame[op.getA()];
   const Tensor<S> &b = frame[op.getB()];
-  if (llvm::Error error = expectSameRows("a", y, "b", b))
-    return error;
+  // Numbers by themselves, as a token's in a step, have no rows.
+  if (y.getRank() > 0)
+    if (llvm::Error error = expectSameRows("a", y, "b", b))
+      return error;
   for (auto [element, other] : llvm::zip_equal(y.elements(), b.elements()))
     element = f(element, other);
   frame.set(op.getY(), std::move(y));
