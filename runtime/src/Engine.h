@@ -90,8 +90,11 @@ public:
   Check accepts(const Session &session, uint64_t count) const;
   /// Makes `to` continue as `from` would.
   Check copy(const Session &from, Session &to);
-  /// Takes back what was fed since `mark`, a copyOut() without rows, but for `kept`
-  /// tokens where nothing is fixed. For models that lose no rows.
+  /// What rewind() needs to take back up to `count` tokens that are fed next, at most
+  /// copyLayout().mostTakenBack().
+  Result<CopiedStates> mark(const Session &session, uint64_t count);
+  /// Takes back what was fed since `mark`, but for `kept` tokens where nothing is
+  /// fixed.
   Check rewind(Session &session, const CopiedStates &mark, uint64_t kept);
   /// Takes the last `count` tokens back, by way of `mark`, or null, where states do
   /// not go back by themselves: effc_session_rewind().
@@ -133,6 +136,8 @@ public:
                     size_t *outLengths);
 
 private:
+  Result<CopiedStates> read(const Session &session, CopiedStates copy,
+                            std::span<const SlotRead> pieces);
   explicit Engine(std::shared_ptr<const Model> model)
       : artifact(std::move(model)), held(artifact->program()),
         copies(artifact->program()) {}

@@ -72,7 +72,22 @@ Result<CopiedStates> Engine::copyOut(const Session &session, uint64_t first) {
     return lostSequence("the sequence");
   std::vector<SlotRead> pieces;
   CopiedStates copy = copies.room(first, session.position, pieces);
+  return read(session, std::move(copy), pieces);
+}
+
+Result<CopiedStates> Engine::mark(const Session &session, uint64_t count) {
+  if (session.lost)
+    return lostSequence("the sequence");
+  std::vector<SlotRead> pieces;
+  CopiedStates mark = copies.mark(session.position, count, pieces);
+  return read(session, std::move(mark), pieces);
+}
+
+Result<CopiedStates> Engine::read(const Session &session, CopiedStates copy,
+                                  std::span<const SlotRead> pieces) {
   copy.codes = session.codes;
+  if (pieces.empty())
+    return copy;
   if (Check error = executor->readSlot(session.slot, pieces))
     return *error;
   work.copied(copy.bytes());
@@ -107,16 +122,17 @@ Check Engine::restore(Session &session, const CopiedStates &from) {
 
 Check Engine::rewind(Session &session, const CopiedStates &mark,
                      uint64_t kept) {
-  if (!copies.hasFixed()) {
-    session.position = mark.position + kept;
-    return {};
+  if (copies.hasFixed())
+    kept = 0;
+  std::vector<SlotWrite> pieces = copies.takeBack(mark, kept);
+  if (!pieces.empty()) {
+    if (Check error = executor->writeSlot(session.slot, pieces)) {
+      session.lost = true;
+      return error;
+    }
+    work.copied(mark.bytes());
   }
-  if (Check error = executor->writeSlot(session.slot, copies.pieces(mark))) {
-    session.lost = true;
-    return error;
-  }
-  work.copied(mark.bytes());
-  session.position = mark.position;
+  session.position = mark.position + kept;
   return {};
 }
 
@@ -150,5 +166,8 @@ Check Engine::takeBack(Session &session, uint64_t count,
                 "; 'mark' is to be a checkpoint from before");
   if (!hasAllRows)
     return restore(session, *mark);
-  return rewind(session, {mark->position, mark->fixed, {}, mark->codes}, 0);
+  CopiedStates before; // its rows are all there
+  before.position = mark->position;
+  before.fixed = mark->fixed;
+  return rewind(session, before, 0);
 }

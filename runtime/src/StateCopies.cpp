@@ -15,8 +15,11 @@ CopyLayout::CopyLayout(const artifact::Program &program) {
     uint64_t rows = state->shape()->Get(0);
     growing.push_back({state->slot_offset(), rows, state->size() / rows});
     uint64_t context = program.max_context();
-    loses |= state->growth() == artifact::Growth::Window &&
-             (context == 0 || rows < context);
+    if (state->growth() != artifact::Growth::Window ||
+        (context != 0 && rows >= context))
+      continue;
+    loses = true;
+    smallestWindow = std::min(smallestWindow, rows);
   }
 }
 
@@ -29,7 +32,7 @@ uint64_t CopiedStates::bytes() const {
   uint64_t sum = fixed ? fixed->size : 0;
   for (const SharedRows &run : rows)
     sum += run->bytes.size;
-  return sum;
+  return sum + (replaced ? replaced->size : 0);
 }
 
 /// Which of `tokens` the state still held.
@@ -63,6 +66,15 @@ void CopyLayout::addRows(const Growing &state, TokenRange tokens, Byte *memory,
   }
 }
 
+template <typename Piece>
+void CopyLayout::addFixed(decltype(Piece::memory) memory,
+                          std::vector<Piece> &pieces) const {
+  for (const SlotRange &range : fixed) {
+    pieces.push_back({range.offset, range.size, memory});
+    memory += range.size;
+  }
+}
+
 CopiedStates CopyLayout::room(uint64_t first, uint64_t position,
                               std::vector<SlotRead> &pieces) const {
   CopiedStates copy;
@@ -71,11 +83,7 @@ CopiedStates CopyLayout::room(uint64_t first, uint64_t position,
     return copy;
   if (hasFixed()) {
     auto bytes = std::make_shared<CopiedBytes>(fixedBytes);
-    uint8_t *at = bytes->data.get();
-    for (const SlotRange &range : fixed) {
-      pieces.push_back({range.offset, range.size, at});
-      at += range.size;
-    }
+    addFixed(bytes->data.get(), pieces);
     copy.fixed = std::move(bytes);
   }
   for (uint64_t at = first; at < position && hasRows(); at += kRunTokens) {
@@ -96,15 +104,56 @@ CopiedStates CopyLayout::room(uint64_t first, uint64_t position,
   return copy;
 }
 
+/// The tokens in whose rows a ring puts `tokens`, of which there are no more than rows.
+TokenRange CopyLayout::replacedBy(const Growing &state, TokenRange tokens) {
+  uint64_t first = std::max(tokens.first, state.rows);
+  uint64_t end = std::max(tokens.first + tokens.count, state.rows);
+  return {first - state.rows, end - first};
+}
+
+CopiedStates CopyLayout::mark(uint64_t position, uint64_t count,
+                              std::vector<SlotRead> &pieces) const {
+  CopiedStates mark = room(position, position, pieces);
+  mark.replacing = count;
+  uint64_t size = 0;
+  for (const Growing &state : growing)
+    size += replacedBy(state, {position, count}).count * state.rowBytes;
+  if (size == 0)
+    return mark;
+  auto bytes = std::make_shared<CopiedBytes>(size);
+  uint8_t *memory = bytes->data.get();
+  for (const Growing &state : growing) {
+    TokenRange old = replacedBy(state, {position, count});
+    addRows(state, old, memory, pieces);
+    memory += old.count * state.rowBytes;
+  }
+  mark.replaced = std::move(bytes);
+  return mark;
+}
+
+std::vector<SlotWrite> CopyLayout::takeBack(const CopiedStates &mark,
+                                            uint64_t kept) const {
+  std::vector<SlotWrite> pieces;
+  if (mark.fixed)
+    addFixed(mark.fixed->data.get(), pieces);
+  if (!mark.replaced)
+    return pieces;
+  const uint8_t *memory = mark.replaced->data.get();
+  for (const Growing &state : growing) {
+    TokenRange all = {mark.position, mark.replacing};
+    TokenRange saved = replacedBy(state, all);
+    TokenRange wrong = replacedBy(state, {all.first + kept, all.count - kept});
+    addRows(state, wrong, memory + (wrong.first - saved.first) * state.rowBytes,
+            pieces);
+    memory += saved.count * state.rowBytes;
+  }
+  return pieces;
+}
+
 std::vector<SlotWrite> CopyLayout::pieces(const CopiedStates &from) const {
   std::vector<SlotWrite> pieces;
-  if (from.fixed) {
-    const uint8_t *at = from.fixed->data.get();
-    for (const SlotRange &range : fixed) {
-      pieces.push_back({range.offset, range.size, at});
-      at += range.size;
-    }
-  }
+  if (from.fixed)
+    addFixed(from.fixed->data.get(), pieces);
   for (const SharedRows &run : from.rows) {
     const uint8_t *memory = run->bytes.data.get();
     for (const Growing &state : growing) {

@@ -52,6 +52,10 @@ struct CopiedStates {
   std::shared_ptr<const CopiedBytes> fixed; // null: nothing is fixed
   std::vector<SharedRows> rows;             // by their tokens
   CodeNames codes;                          // by which it was computed
+  /// Of a mark: rows of windows that the next tokens replace (CopyLayout::mark), and
+  /// of how many tokens.
+  std::shared_ptr<const CopiedBytes> replaced;
+  uint64_t replacing = 0;
 
   uint64_t bytes() const;
 };
@@ -84,6 +88,18 @@ public:
   /// `first` on, and the stretches of a slot that belong there.
   CopiedStates room(uint64_t first, uint64_t position,
                     std::vector<SlotRead> &pieces) const;
+  /// How many tokens can be taken back by a mark: no more than the smallest window has
+  /// rows, or what was fed first would be replaced as well.
+  uint64_t mostTakenBack() const { return smallestWindow; }
+  /// Room for what `count` more tokens of a sequence at `position` change for good:
+  /// fixed states, and the rows of windows that these tokens replace. At most
+  /// mostTakenBack() tokens.
+  CopiedStates mark(uint64_t position, uint64_t count,
+                    std::vector<SlotRead> &pieces) const;
+  /// What takes tokens back after `mark`, but for the first `kept` of them, of which
+  /// there are none where states are fixed.
+  std::vector<SlotWrite> takeBack(const CopiedStates &mark,
+                                  uint64_t kept) const;
   /// What puts a slot into the state of `from`.
   std::vector<SlotWrite> pieces(const CopiedStates &from) const;
   /// The bytes of a state file (StateFile.h) of `states`, all of them. EFFC_OUT_OF_MEMORY:
@@ -102,6 +118,10 @@ public:
 private:
   TokenRange heldOf(const Growing &state, TokenRange tokens,
                     uint64_t madeAt) const;
+  static TokenRange replacedBy(const Growing &state, TokenRange tokens);
+  template <typename Piece>
+  void addFixed(decltype(Piece::memory) memory,
+                std::vector<Piece> &pieces) const;
   template <typename Byte>
   void addRows(const Growing &state, TokenRange tokens, Byte *memory,
                std::vector<SlotPiece<Byte>> &pieces) const;
@@ -110,6 +130,7 @@ private:
   uint64_t fixedBytes = 0;
   std::vector<Growing> growing;
   bool loses = false;
+  uint64_t smallestWindow = UINT64_MAX;
 };
 
 } // namespace effc::rt

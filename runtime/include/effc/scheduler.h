@@ -173,7 +173,7 @@ EFFC_API effc_scheduler_options_t effc_scheduler_options_default(void);
 
 /* Makes a scheduler over `engine`, which it keeps alive.
  * EFFC_UNSUPPORTED: a model gives hidden states; there is a `draft_engine`, and drafts
- * are not possible (effc_scheduler_no_drafts()), or its model has windows.
+ * are not possible (effc_scheduler_no_drafts()).
  * EFFC_IO_ERROR: `cache_dir` can be neither made nor read.
  * EFFC_OUT_OF_MEMORY: `cache_bytes` are more than there is beside one token of each
  * sequence.
@@ -290,8 +290,7 @@ EFFC_API effc_request_t effc_request_default(void);
  * sampling options as effc_sampler_create().
  * EFFC_EXHAUSTED, besides: the grammar allows no token at the beginning.
  * EFFC_UNSUPPORTED: a text or stop texts for a model without a tokenizer; drafts where
- * several tokens of a call may have other bits than one after another, or for a model
- * with windows, which forget what a wrong draft has replaced.
+ * several tokens of a call may have other bits than one after another.
  * EFFC_BAD_DATA: as effc_model_tokenize(). */
 EFFC_API effc_status_t *effc_scheduler_submit(effc_scheduler_t *scheduler,
                                               const effc_request_t *request,

@@ -52,10 +52,6 @@ Check DraftModel::fits(const Engine &draft, const Engine &engine) {
     return invalidArgument(
         "'draft_engine' has a model of ", found,
         " tokens, but the model that it is to guess for has ", expected);
-  if (draft.copyLayout().losesRows())
-    return fail(EFFC_UNSUPPORTED,
-                "'draft_engine' has a model with windows, which forget what a "
-                "wrong guess has replaced");
   return requireSameTokens(draft.model(), engine.model());
 }
 
@@ -148,7 +144,8 @@ Check DraftModel::guess(std::span<Text> texts) {
     uint64_t room = UINT64_MAX;
     if (context != 0)
       room = context - std::min(context, text.size() - 1);
-    text.most = std::min(text.most, room);
+    text.most =
+        std::min({text.most, room, engine->copyLayout().mostTakenBack()});
     if (text.most > 0 && ahead > 0 && ahead <= kFarAhead + 1)
       guessing.push_back(&text);
   }
@@ -188,9 +185,9 @@ Check DraftModel::guessFirst(std::span<Text *const> texts) {
     Follower &follower = *text->follower;
     follower.mark = {};
     follower.mark.position = follower.session.position;
-    if (text->most == 1 || !engine->copyLayout().hasFixed())
+    if (text->most == 1)
       continue;
-    auto mark = engine->copyOut(follower.session, follower.session.position);
+    auto mark = engine->mark(follower.session, text->most - 1);
     if (!mark)
       return mark.error();
     follower.mark = std::move(*mark);

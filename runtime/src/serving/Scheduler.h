@@ -86,6 +86,7 @@ private:
   void dropFollower(Job &job);
   bool readAhead();
   void guess(std::span<Fed *const> all, uint64_t rowsLeft);
+  uint64_t rowsToFeed(uint64_t rowsLeft) const;
   void copyFollower(Job &from, Job &to);
   bool countGuessing(uint64_t start, const Check &error,
                      std::span<Job *const> called);

@@ -20,10 +20,13 @@ std::string Scheduler::whyNoDrafts(const Engine &engine) {
     return "the file's code for " + std::string(engine.plan().name) +
            " may give other bits for several tokens of a call than for one "
            "after another";
-  if (engine.copyLayout().losesRows())
-    return "the model has windows, which forget what a wrong draft has "
-           "replaced";
   return "";
+}
+
+/// Of one sequence, where so many are left: what a call feeds has to be such that it can
+/// be taken back.
+uint64_t Scheduler::rowsToFeed(uint64_t rowsLeft) const {
+  return std::min(rowsLeft, engine->copyLayout().mostTakenBack());
 }
 
 /// Of sequences that draft. Those that have no draft now are left to decode(), but for
@@ -52,9 +55,10 @@ bool Scheduler::decodeDrafts() {
     fed.room = job->maxTokens - job->drawn.size() - 1;
     if (uint64_t context = model().program().max_context())
       fed.room = std::min(fed.room, context - position - fed.tokens.size());
-    if (fed.tokens.size() < rowsLeft) {
+    uint64_t rows = rowsToFeed(rowsLeft);
+    if (fed.tokens.size() < rows) {
       std::vector<int32_t> draft =
-          job->drafts->next(std::min(fed.room, rowsLeft - fed.tokens.size()));
+          job->drafts->next(std::min(fed.room, rows - fed.tokens.size()));
       fed.drafted = draft.size();
       fed.tokens.insert(fed.tokens.end(), draft.begin(), draft.end());
     }
@@ -83,9 +87,9 @@ void Scheduler::feedDrafts(std::vector<Fed> &all) {
     fed.mark.position = fed.job->session.position;
     rows += fed.tokens.size();
     called.push_back(fed.job);
-    if (fed.drafted == 0 || !engine->copyLayout().hasFixed())
+    if (fed.drafted == 0)
       continue;
-    auto mark = engine->copyOut(fed.job->session, fed.mark.position);
+    auto mark = engine->mark(fed.job->session, fed.tokens.size());
     if (!mark) {
       hit({&fed.job, 1}, mark.error());
       return; // the others are fed in the next step
@@ -143,8 +147,9 @@ void Scheduler::drawDrafted(Fed &fed, const float *row) {
       counted.model_accepted_tokens += right;
     }
   }
-  // Where nothing is fixed, rows behind the position count for nothing. Else it goes
-  // back to before the call, and what was right is fed once more with the next draft.
+  // Where nothing is fixed, rows behind the position count for nothing, and windows get
+  // back what was replaced. Else it goes back to before the call, and what was right is
+  // fed once more with the next draft.
   if (right == fed.drafted)
     return;
   if (Check error = engine->rewind(job.session, fed.mark, certain + right);

@@ -100,12 +100,12 @@ void Scheduler::guess(std::span<Fed *const> all, uint64_t rowsLeft) {
   std::vector<Job *> called;
   for (Fed *fed : all) {
     DraftLength &length = fed->job->follower->length;
-    if (fed->room == 0 || fed->tokens.size() >= rowsLeft || length.pauses())
+    uint64_t rows = rowsToFeed(rowsLeft);
+    if (fed->room == 0 || fed->tokens.size() >= rows || length.pauses())
       continue;
     DraftModel::Text text = textOf(*fed->job);
-    text.most =
-        std::min({length.now(), fed->room, rowsLeft - fed->tokens.size(),
-                  uint64_t(fed->job->draftTokens)});
+    text.most = std::min({length.now(), fed->room, rows - fed->tokens.size(),
+                          uint64_t(fed->job->draftTokens)});
     rowsLeft -= fed->tokens.size() + text.most;
     texts.push_back(std::move(text));
     guessed.push_back(fed);

@@ -9,6 +9,7 @@
 
 #include "runtime/src/StateCopies.h"
 
+#include <algorithm>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -34,6 +35,33 @@ public:
     for (const rt::SlotRead &piece : pieces)
       std::memcpy(piece.memory, &slot.at(piece.offset), piece.size);
     return copy;
+  }
+  /// A mark of the sequence that has taken `text`, before `count` tokens more.
+  rt::CopiedStates mark(const Text &text, uint64_t count) const {
+    std::vector<rt::SlotRead> pieces;
+    rt::CopiedStates mark = layout.mark(text.size(), count, pieces);
+    std::vector<uint8_t> slot = slotOf(text);
+    for (const rt::SlotRead &piece : pieces)
+      std::memcpy(piece.memory, &slot.at(piece.offset), piece.size);
+    return mark;
+  }
+  /// A slot of `text`, which is a text at `mark` and more, after it has gone back but
+  /// for `kept` tokens: what is left of the context's rows counts for nothing.
+  void expectTakenBack(const rt::CopiedStates &mark, const Text &text,
+                       uint64_t kept) const {
+    std::vector<uint8_t> slot = slotOf(text);
+    for (const rt::SlotWrite &piece : layout.takeBack(mark, kept))
+      std::memcpy(&slot.at(piece.offset), piece.memory, piece.size);
+    uint64_t position = mark.position + kept;
+    std::fill_n(&slot[kFixedBytes + position * kRowBytes],
+                (text.size() - position) * kRowBytes, uint8_t(0));
+    std::vector<uint8_t> expected =
+        slotOf(Text(text.begin(), text.begin() + ptrdiff_t(position)));
+    // Before its first turn a ring has rows that nothing was in.
+    uint64_t unused = position < ring ? (ring - position) * kWindowBytes : 0;
+    slot.resize(slot.size() - unused);
+    expected.resize(slot.size());
+    ASSERT_EQ(slot, expected);
   }
   /// `states` put into a slot give that of `text`.
   void expectStates(const rt::CopiedStates &states, const Text &text) const {
