@@ -180,6 +180,16 @@ static BenchReport measure(const BenchOptions &options) {
     if (stream.bytes > 0)
       probes.emplace(report.threads, stream.bytes, report.isa);
   }
+  if (onHost) {
+    const ModelWork &work = benchmark.modelWork();
+    uint64_t free = freeBytes();
+    report.freeBytes = free - std::min(free, work.bytesOfWeights());
+    for (uint64_t depth : options.depth) {
+      uint64_t tokens = depth + options.decode,
+               each = std::max<uint64_t>(work.heldBytes(tokens), 1);
+      report.room.push_back({tokens, each, report.freeBytes / each});
+    }
+  }
   Rates known;
   const Chip *chip = findChip(options.chip);
   if (chip && report.device.rfind("cuda", 0) == 0) {

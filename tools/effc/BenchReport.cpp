@@ -96,6 +96,19 @@ static std::string placeLine(const BenchReport &report) {
          (report.isa.empty() ? "" : ", code of " + report.isa) + "\n";
 }
 
+/// For how many sequences there is memory, by depth.
+static std::string roomLine(const BenchReport &report) {
+  std::string text;
+  for (const Room &room : report.room)
+    text += (text.empty() ? "  memory for " : ", ") +
+            formatCount(room.sequences) + " sequences of " +
+            formatCount(room.tokens) + " tokens (" +
+            formatBytes(room.bytesEach) + " each)";
+  return text.empty() ? ""
+                      : text + ", of " + formatBytes(report.freeBytes) +
+                            " that are left beside the weights; not tried\n";
+}
+
 std::string effc::cli::asTable(const BenchReport &report) {
   std::string text = placeLine(report);
   text += "  load " + milliseconds(report.start.load) + " ms, engine " +
@@ -122,7 +135,7 @@ std::string effc::cli::asTable(const BenchReport &report) {
     text += "  in cache: faster than memory, since what a call moves fits in "
             "the last cache (" +
             formatBytes(report.cacheBytes) + ")\n";
-  return text + leftOutLine(report);
+  return text + roomLine(report) + leftOutLine(report);
 }
 
 std::string effc::cli::asMarkdown(const BenchReport &report) {
@@ -137,7 +150,7 @@ std::string effc::cli::asMarkdown(const BenchReport &report) {
     text += i == 0 ? "|\n" : "";
   }
   text += "\n" + placeLine(report);
-  return text + leftOutLine(report);
+  return text + roomLine(report) + leftOutLine(report);
 }
 
 /// One measurement as an object, whose numbers are in seconds, bytes and FLOPs.
@@ -221,6 +234,11 @@ std::string effc::cli::asJson(const BenchReport &report) {
                                           : Json(report.whyNoCeiling)}};
   json["repeat"] = report.repeat;
   json["temperature"] = report.temperature ? Json(*report.temperature) : Json();
+  json["room"] = Json::array();
+  for (const Room &room : report.room)
+    json["room"].push_back({{"tokens", room.tokens},
+                            {"bytes", room.bytesEach},
+                            {"sequences", room.sequences}});
   json["results"] = Json::array();
   for (const Measurement &one : report.measurements)
     json["results"].push_back(objectOf(report, one));

@@ -17,6 +17,12 @@ struct Start {
   double token = 0;  // the first token fed, weights read for the first time
 };
 
+/// How many sequences of so many tokens the host's memory has room for, by what their
+/// states take: nobody has tried.
+struct Room {
+  uint64_t tokens, bytesEach, sequences;
+};
+
 struct BenchReport {
   std::string file, device;
   std::string isa;  // of the code that ran: "x86-64-v4"
@@ -28,6 +34,8 @@ struct BenchReport {
   uint64_t cacheBytes = 0;  // 0: the system does not say
   std::string whyNoCeiling; // why the machine was not measured; empty: it was
   uint32_t repeat = 0;      // runs of a case at most
+  uint64_t freeBytes = 0;   // of the host's memory, beside the weights
+  std::vector<Room> room;   // of the host, for each depth
   std::vector<Measurement> measurements;
   std::vector<BenchCase> leftOut; // for want of time
 };

@@ -65,3 +65,10 @@ Work ModelWork::decode(uint64_t sequences, uint64_t depth,
   // Between the first step, behind `depth` tokens, and the last.
   return prefill(1, sequences, depth + (steps - 1) / 2);
 }
+
+uint64_t ModelWork::heldBytes(uint64_t tokens) const {
+  uint64_t bytes = stateBytes;
+  for (const Growing &state : growing)
+    bytes += std::min(tokens, state.rows) * state.rowBytes;
+  return bytes;
+}

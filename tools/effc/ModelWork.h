@@ -28,6 +28,10 @@ public:
   /// steps, the first behind `depth` tokens.
   Work decode(uint64_t sequences, uint64_t depth = 0, uint64_t steps = 1) const;
 
+  /// What the states of a sequence fill after so many tokens.
+  uint64_t heldBytes(uint64_t tokens) const;
+  uint64_t bytesOfWeights() const { return weightBytes; }
+
 private:
   /// A state with a row for each token that it holds.
   struct Growing {

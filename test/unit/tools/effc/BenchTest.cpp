@@ -50,6 +50,20 @@ static Json description() {
           {"states", {{{"bytes", 5}}, {{"bytes", 3}}}}};
 }
 
+// 8 bytes of fixed states; rows of 10 bytes of the last 6 tokens, of 7 of all 20.
+TEST(ModelWork, KnowsWhatASequenceHolds) {
+  Json growing = description();
+  EXPECT_EQ(ModelWork(growing).heldBytes(1000), 8u);
+  growing["states"].push_back(
+      {{"bytes", 60}, {"growth", "window"}, {"shape", {6, 5, 1}}});
+  growing["states"].push_back(
+      {{"bytes", 140}, {"growth", "max_context"}, {"shape", {20, 7}}});
+  ModelWork work(growing);
+  EXPECT_EQ(work.heldBytes(0), 8u);
+  EXPECT_EQ(work.heldBytes(4), 8u + 4 * 10 + 4 * 7);
+  EXPECT_EQ(work.heldBytes(9), 8u + 6 * 10 + 9 * 7);
+}
+
 TEST(ModelWork, CountsCalls) {
   ModelWork work(description());
   // 2 prompts of 10 tokens, a head each: 2 * (300 + 12).
@@ -193,6 +207,12 @@ TEST(Bench, PrintsOneJsonDocument) {
     EXPECT_GT(json[key].get<double>(), 0) << key;
   EXPECT_GT(json["machine"]["read_bytes_per_second"].get<double>(), 0);
   EXPECT_GT(json["machine"]["gemm_flops_per_second"].get<double>(), 0);
+  ASSERT_EQ(json["room"].size(), 1u);
+  const Json &room = json["room"][0];
+  EXPECT_EQ(room["tokens"], 7);
+  // What is left is not known here; that the toy's states fit thousands of times is.
+  EXPECT_GT(room["bytes"].get<uint64_t>(), 0u);
+  EXPECT_GT(room["sequences"].get<uint64_t>(), 1000u);
   ASSERT_EQ(json["results"].size(), 6u);
   const Json &second = json["results"][1], &last = json["results"][5];
   EXPECT_EQ(second["call"], "prefill");
@@ -296,6 +316,9 @@ TEST(Bench, PrintsATable) {
       std::string::npos);
   EXPECT_EQ(done.out.find("prefill"), std::string::npos);
   EXPECT_NE(done.out.find("peak memory"), std::string::npos);
+  EXPECT_NE(done.out.find(" sequences of 3 tokens ("), std::string::npos);
+  EXPECT_NE(done.out.find("left beside the weights; not tried"),
+            std::string::npos);
   EXPECT_NE(done.out.find("GB/s, f32 products"), std::string::npos);
 }
 
