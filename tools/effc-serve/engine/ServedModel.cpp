@@ -49,9 +49,9 @@ ServedModel::ServedModel(std::string name, const std::string &file,
   openChat(settings.chatTemplate);
   if (!loaded.taps().empty())
     throw cli::Failure("'" + file +
-                       "' was compiled with --tap: it gives inner values, "
-                       "which are no model's vectors (effc compile --hidden "
-                       "makes a file for /v1/embeddings)");
+                       "' was compiled with --tap or --product-inputs: it "
+                       "gives inner values, which are no model's vectors (effc "
+                       "compile --hidden makes a file for /v1/embeddings)");
   if (loaded.hiddenWidth() > 0) {
     embeddings.emplace(loaded, place.engine, slotCount);
     describe();

@@ -103,7 +103,8 @@ TEST(ServeEmbeddings, AreNotMadeOfInnerValues) {
                               file.path(), "--port", "0", "-t", "1"});
   EXPECT_EQ(done.status, 1);
   EXPECT_NE(done.err.find("'" + file.path() +
-                          "' was compiled with --tap: it gives inner values, "
+                          "' was compiled with --tap or --product-inputs: it "
+                          "gives inner values, "
                           "which are no model's vectors (effc compile --hidden "
                           "makes a file for /v1/embeddings)"),
             std::string::npos)
