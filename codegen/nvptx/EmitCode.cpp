@@ -9,6 +9,7 @@
 #include "dialects/seq/Remarks.h"
 #include "dialects/tile/Tile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
@@ -96,7 +97,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
                                      std::string &ptx) {
     ModuleOp module = getOperation();
     llvm::Expected<Cubin> cubin = assemble(ptxas, ptx, chip.name);
-    if (cubin && wantRegisters(kernels, *cubin)) {
+    // A kernel may be bounded for waves first, and then by ptxas.
+    for (int i = 0; i < 2 && cubin && wantRegisters(kernels, *cubin); ++i) {
       llvm::Expected<std::string> again = emitPtx(module, chip);
       if (!again)
         return again.takeError();
@@ -125,7 +127,8 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
 
   // ptxas gives a thread fewer registers than it may have, so that more blocks
   // run side by side; a kernel that spills for it, or whose products of warp
-  // groups wait for each other, is satisfied with one.
+  // groups wait for each other, is satisfied with one. A bound that was to make waves
+  // whole is dropped first: below it ptxas may need fewer, as it has fewer loads ahead.
   static bool wantRegisters(ArrayRef<LLVM::LLVMFuncOp> kernels,
                             const Cubin &cubin) {
     bool any = false;
@@ -133,8 +136,13 @@ struct EmitCodePass : impl::EmitCodePassBase<EmitCodePass> {
       Cubin::Kernel made = cubin.kernels.lookup(kernel.getSymName());
       if (made.spillBytes == 0 && !made.isSerialised)
         continue;
-      kernel->setAttr("nvvm.minctasm",
-                      Builder(kernel.getContext()).getI32IntegerAttr(1));
+      Attribute one = Builder(kernel.getContext()).getI32IntegerAttr(1);
+      bool wasBounded = kernel->removeAttr(
+                            NVVM::NVVMDialect::getMaxnregAttrName()) != nullptr;
+      if (!wasBounded && kernel->getAttr("nvvm.minctasm") == one)
+        continue;
+      if (!wasBounded)
+        kernel->setAttr("nvvm.minctasm", one);
       any = true;
     }
     return any;

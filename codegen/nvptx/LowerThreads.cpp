@@ -4,6 +4,7 @@
 #include "codegen/nvptx/Lowerings.h"
 #include "codegen/nvptx/Passes.h"
 #include "codegen/nvptx/ThreadBoxes.h"
+#include "codegen/nvptx/WholeWaves.h"
 #include "codegen/nvptx/units/Units.h"
 #include "dialects/tile/Distribution.h"
 
@@ -126,6 +127,10 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
     if (int64_t blocks = blocksBesides(kernel))
       function->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(
                                              static_cast<int32_t>(blocks)));
+    else if (int64_t registers = registersOfWholeWaves(kernel))
+      function->setAttr(
+          NVVM::NVVMDialect::getMaxnregAttrName(),
+          builder.getI32IntegerAttr(static_cast<int32_t>(registers)));
     // A map is a parameter itself, as units read it from there.
     auto tensorMap = LLVM::LLVMArrayType::get(builder.getI8Type(), kMapBytes);
     for (unsigned i = parameters.size() - maps.size(); i < parameters.size();

@@ -131,6 +131,23 @@ static DenseTile tileOfRows(const CallContext &call, const DenseShape &shape,
   return {rows, leavesCores ? 1 : outputs, step};
 }
 
+// Several rows one by one, where items are so many that each can be a warp's and cores
+// still have enough warps: then none waits for another, and all that a core has at once
+// are more items. Outputs are those of a longer step.
+static DenseTile tileOfSeveralRows(const CallContext &call,
+                                   const DenseShape &shape, int64_t step) {
+  constexpr int64_t kWarpsOfScheduler = 4;
+  DenseTile tile = tileOfRows(call, shape, step);
+  BlockRoom room = BlockRoom::of(call.target);
+  int64_t ofWarp = room.lanes * kThreadElements / (tile.rows * tile.outputs);
+  bool fillsCores =
+      shape.parts * int64_t(llvm::divideCeil(shape.outputs, tile.outputs)) >=
+      call.cores() * room.schedulers * kWarpsOfScheduler;
+  if (tile.rows > 1 && fillsCores && ofWarp < step && step % ofWarp == 0)
+    tile.singleRowStep = ofWarp;
+  return tile;
+}
+
 // Weights in bundles take so few bytes that the rows they are multiplied by take more, which
 // each item reads for itself: the more outputs it has, the fewer. So steps are as short as
 // leave each core some items to wait beside one another.
@@ -160,7 +177,7 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
         dyn_cast<storage::BlockType>(storedTypeOf(op->getOperand(1), call));
     return block && storage::liesInRuns(block)
                ? tileOfBundles(call, shape, step)
-               : tileOfRows(call, shape, step);
+               : tileOfSeveralRows(call, shape, step);
   }
   if (call.isInPanels(op->getOperand(1)))
     return {rows,

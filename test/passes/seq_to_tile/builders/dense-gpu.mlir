@@ -2,6 +2,12 @@
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: effc-opt %s --seq-form-kernels --convert-seq-to-tile \
 // RUN:   | FileCheck %s --check-prefix=STABLE
+// RUN: sed 's/bit_stable = true, //; s/cores = 132/cores = 48/' %s \
+// RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile -o %t.few.mlir
+// RUN: FileCheck %s --check-prefix=WARPS --input-file %t.few.mlir
+// RUN: sed 's/bit_stable = true, //; s/cores = 132/cores = 49/' %s \
+// RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile -o %t.more.mlir
+// RUN: FileCheck %s --check-prefix=BLOCKS --input-file %t.more.mlir
 
 // On a GPU an item is a tile of rows and outputs, whose operands are fetched in
 // steps. A single row is no matrix: 4 outputs of runs of 768, added up by every
@@ -9,7 +15,9 @@
 // short item; where bits are to be stable the row is computed as among others, with
 // 16 outputs of an item and longer steps, since 132 cores have 96 items. Two
 // rows are taken one by one: of each an item has 4096 / 2 elements for its sums, which
-// are 2 outputs of runs of 768.
+// are 2 outputs of runs of 768. Where their 768 items are 16 of a core, four of a
+// scheduler, each is a warp's: 1,024 / (2 x 2) elements, runs of 256. A single row's items
+// stay blocks.
 
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
@@ -80,6 +88,15 @@ func.func @decode_1(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x15
 // CHECK: tile.reduce add %[[SUMS]]#0 over columns
 // CHECK: tile.reduce add %[[SUMS]]#1 over columns
 // CHECK-COUNT-2: tile.store {{.*}} sizes [1, 2]
+// WARPS-LABEL: plan.entry @decode_1
+// WARPS: step %c768
+// WARPS-LABEL: plan.entry @decode_2
+// WARPS-LABEL: tile.kernel @linear_{{[0-9]+}}(
+// WARPS-SAME: items(#tile.items<rows, tile = 2, times = 768>)
+// WARPS: scf.for {{.*}} step %c256
+// WARPS: sizes [2, 256]
+// BLOCKS-LABEL: plan.entry @decode_2
+// BLOCKS: sizes [2, 768]
 // STABLE-LABEL: plan.entry @decode_2
 // STABLE: plan.launch @[[ROWS]](
 func.func @decode_2(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
