@@ -16,9 +16,9 @@ namespace effc {
 /// and the carried inputs they fill 16 registers of a host; of a GPU's rows they are
 /// 128 bytes, which memory gives at once.
 inline constexpr int64_t kConvolutionChannels = 32;
-/// Registers of a thread of its kernel for rows in tiles: inputs, sums and taps, as
-/// ptxas allots them. The code is the same for any chip.
-inline constexpr int64_t kConvolutionRegisters = 150;
+/// Registers of a thread of its kernel for rows in tiles: inputs, sums and taps, the most
+/// that ptxas allots (96 to 119). The code is the same for any chip.
+inline constexpr int64_t kConvolutionRegisters = 120;
 
 /// Channels of an item that shifts tokens: nothing is shared between them, and a row
 /// goes by in runs that memory gives at once.

@@ -103,7 +103,8 @@ int64_t effc::convolutionPartsOf(seq::ShortConvolutionOp op,
   BlockRoom room = BlockRoom::of(call.target);
   int64_t beside = residentBlocks(call.target, room.convolutionThreads(),
                                   kConvolutionRegisters);
-  int64_t wanted = llvm::divideCeil(coresOf(call.target) * beside, blocks);
+  // Not more than cores have at once: the rest would be a wave of its own.
+  int64_t wanted = coresOf(call.target) * beside / blocks;
   int64_t tiles =
       llvm::divideCeil(call.entry.getRows(), room.convolutionRows());
   return std::clamp<int64_t>(wanted, 1, tiles);

@@ -40,26 +40,26 @@ int64_t unpackedFrom(tile::TargetAttr gpu, int64_t rows) {
 }
 
 // All chips here have warps of 32 threads, four schedulers and 64 Ki registers in a core,
-// and launches of 2,500 cycles: 64 threads with 150 registers are there six times. A
+// and launches of 2,500 cycles: 64 threads with 120 registers are there eight times. A
 // norm is taken in up to 2,500 cycles of `rereads`, 1,600 for 132 cores, and rows are split from
 // 2,500 cycles of memory by 4,096 bytes. A weight of q4_0 that is unpacked ahead moves
 // 4 + 18 / 32 bytes; a core unpacks one in a cycle of few rows, and of 4,096, which are
 // 64 tiles, 3 of each. Where memory is slow beside the cores few rows never pay.
-constexpr GpuSizes kGpus[] = {{"sm_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+constexpr GpuSizes kGpus[] = {{"sm_80", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                3272500, 1636250, 882, 410, 13},
-                              {"sm_86", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sm_86", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                2545000, 1272500, 336, 688, 11},
-                              {"sm_89", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sm_89", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                3877500, 1938750, 244, 0, 17},
-                              {"sm_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sm_90a", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                4000000, 2000000, 1024, 515, 16},
-                              {"sm_100", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sm_100", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                4482500, 2241250, 2484, 444, 18},
-                              {"sm_120", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sm_120", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                5150000, 2575000, 454, 0, 21},
-                              {"sim_80", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sim_80", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                3272500, 1636250, 882, 410, 13},
-                              {"sim_90a", 128, 4096, 64, 512, 64, 64, 6, 32, 64,
+                              {"sim_90a", 128, 4096, 64, 512, 64, 64, 8, 32, 64,
                                4000000, 2000000, 1024, 515, 16}};
 
 int64_t convolutionsBeside(tile::TargetAttr gpu) {
@@ -162,7 +162,7 @@ TEST_F(SizesTest, FollowARecordThatNoTableHas) {
   EXPECT_EQ(room.fewThreads(), 64);
   EXPECT_EQ(room.fewElements(), 2048);
   EXPECT_EQ(room.tileRows(), 32);
-  EXPECT_EQ(convolutionsBeside(gpu), 3);
+  EXPECT_EQ(convolutionsBeside(gpu), 4);
   EXPECT_EQ(mostNormedTerms(gpu, /*isGated=*/false), 4000000);
   EXPECT_EQ(fewestSplitRows(gpu), 1024);
   EXPECT_EQ(unpackedFrom(describe(chip, Products::BF16), 4096), 8);
