@@ -144,11 +144,13 @@ private:
         one(select, states), one(temper, states), one(shifted, inner), through,
         state, llvm::APFloat(1 / std::sqrt(double(states))), /*form=*/nullptr);
     model.setNextState(op.getNextState());
-    Value y = model.mul(
-        name + "gate", model.reshape(name + "mixer", op.getY(), {inner}),
-        model.activate(name + "gate", gate, seq::Nonlinearity::Silu));
-    y = model.norm(name + "norm", source + names.activation.str(), y,
-                   config.model.norm);
+    Value mixed = model.reshape(name + "mixer", op.getY(), {inner});
+    Value y = seq::GatedRmsNormOp::create(
+        model.getBuilder(), model.at(name + "norm"), mixed.getType(), mixed,
+        gate,
+        model.vector(name + "norm", source + names.activation.str() + ".weight",
+                     inner),
+        llvm::APFloat(config.model.norm.epsilon), /*groups=*/1);
     return model.project(name + "out", source + names.output.str(), y,
                          model.getWidth());
   }
