@@ -11,8 +11,8 @@
 #include "compiler/ModelSizes.h"
 #include "compiler/OutputPlaces.h"
 #include "compiler/PhaseFiles.h"
-#include "compiler/Rebind.h"
 #include "compiler/ProductInputs.h"
+#include "compiler/Rebind.h"
 #include "compiler/Register.h"
 #include "compiler/SourceLines.h"
 #include "compiler/StoredModel.h"
@@ -168,8 +168,8 @@ llvm::Error Compilation::import() {
     if (llvm::Error error = giveHiddenRows(*model.module))
       return error;
   if (options.productInputs)
-    if (llvm::Error error = giveProductInputs(*model.module, model.entryNames,
-                                              model.remarks))
+    if (llvm::Error error =
+            giveProductInputs(*model.module, model.entryNames, model.remarks))
       return error;
   if (!options.taps.empty())
     if (llvm::Error error = giveTaps(*model.module, options.taps))

@@ -8,7 +8,7 @@ static bool hasDevice(const CompileOptions &options, tile::Device device) {
   });
 }
 
-static std::string namesOf(llvm::ArrayRef<const Target *> targets) {
+static std::string joinedNames(llvm::ArrayRef<const Target *> targets) {
   std::string names;
   for (const Target *target : targets)
     names += (names.empty() ? "" : ", ") + target->name.str();
@@ -29,7 +29,7 @@ static std::string checkRounded(const CompileOptions &options) {
     }
   return "rounds what GPUs" + others + " multiply, but " +
          (options.targets.size() > 1 ? "the targets are " : "the target is ") +
-         namesOf(options.targets);
+         joinedNames(options.targets);
 }
 
 /// Of kinds that round rows of the host, by weights in panels.
