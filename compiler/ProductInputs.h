@@ -3,6 +3,7 @@
 #ifndef EFFC_COMPILER_PRODUCTINPUTS_H
 #define EFFC_COMPILER_PRODUCTINPUTS_H
 
+#include "frontend/checkpoint/UnreadKeys.h"
 #include "frontend/importance/EntryNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
