@@ -52,9 +52,7 @@ static constexpr StringLiteral kSpark[] = {
 // Digits in threes from the right.
 static constexpr StringLiteral kAfmoe[] = {
     R"(\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N})))",
-    "[一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-"
-    "힯ᄀ-"
-    "ᇿ]+",
+    R"([一-鿿㐀-䶿豈-﫿぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-꧿가-힯ᄀ-ᇿ]+)",
     MARKED_WORDS R"([\r\n]*|)" SPACES};
 static constexpr StringLiteral kDeepseekLlm[] = {
     R"([\r\n])",
