@@ -39,6 +39,7 @@ set(expected
   include/effc/state.h
   include/effc/steps.h
   include/effc/stop.h
+  include/effc/product_inputs.h
   include/effc/taps.h
   include/effc/effc.hpp
   include/effc/version.h
