@@ -60,12 +60,12 @@ private:
     return weight && !weight.getComputed() ? weight : seq::WeightOp();
   }
 
-  void add(std::string name, Value value) {
-    bool isKnown = llvm::any_of(values, [&](const Named &one) {
+  static void addTo(std::vector<Named> &list, std::string name, Value value) {
+    bool isKnown = llvm::any_of(list, [&](const Named &one) {
       return one.value == value && one.name == name;
     });
     if (!isKnown)
-      values.push_back({std::move(name), value});
+      list.push_back({std::move(name), value});
   }
 
   void addInputsOf(Operation *op) {
@@ -74,7 +74,7 @@ private:
     if (auto linear = dyn_cast<seq::LinearOp>(op)) {
       if (seq::WeightOp weight = weightOf(linear.getWeight()))
         for (const std::string &name : names.ofMatrix(weight))
-          add(name + EFFC_INPUT_SUFFIX, asDense(linear.getX()));
+          addTo(values, name + EFFC_INPUT_SUFFIX, asDense(linear.getX()));
     } else if (auto experts = dyn_cast<seq::RoutedExpertsOp>(op)) {
       addRouted(experts);
     } else if (auto hidden = dyn_cast<seq::ExpertHiddenOp>(op)) {
@@ -82,7 +82,8 @@ private:
       if (hidden.getX().getType().getDimSize(1) > 1)
         addToGroup(op, hidden.getRows(), hidden.getTable(), hidden.getX());
     } else if (auto output = dyn_cast<seq::ExpertOutputOp>(op)) {
-      addToGroup(op, output.getRows(), output.getTable(), output.getHidden());
+      addToGroup(op, output.getRows(), output.getTable(),
+                 withoutWeights(output));
     } else if (isa<seq::KeyScoresOp, seq::ProductKeyExpertsOp,
                    seq::ProductKeyMemoryOp>(op)) {
       for (Value operand : op->getOperands())
@@ -109,6 +110,38 @@ private:
         ArrayRef<int64_t>{ShapedType::kDynamic, 1, 1, experts});
   }
 
+  /// As many ones as `weights` has numbers.
+  Value onesLike(Value weights) {
+    FloatAttr one = builder.getF64FloatAttr(1);
+    return seq::ClampOp::create(builder, weights.getLoc(), weights.getType(),
+                                weights, one, one);
+  }
+
+  /// The units of experts before the weights of the experts come in, where these are
+  /// factors of the units.
+  Value withoutWeights(seq::ExpertOutputOp output) {
+    Value hidden = output.getHidden();
+    auto chosen = output.getRows().getDefiningOp<seq::ChooseRowsOp>();
+    if (!chosen)
+      return hidden;
+    if (auto units = hidden.getDefiningOp<seq::ExpertHiddenOp>()) {
+      if (units.getWeightInside() || units.getWeights() != chosen.getWeights())
+        return hidden;
+      return seq::ExpertHiddenOp::create(
+          builder, units.getLoc(), units.getType(), units.getX(),
+          onesLike(units.getWeights()), units.getRows(), units.getTable(),
+          units.getNonlinearity(), units.getGated(), /*weight_inside=*/false);
+    }
+    if (auto product = hidden.getDefiningOp<seq::MulOp>())
+      for (auto [factor, other] :
+           {std::pair(product->getOperand(1), product->getOperand(0)),
+            std::pair(product->getOperand(0), product->getOperand(1))})
+        if (auto spread = factor.getDefiningOp<seq::BroadcastOp>())
+          if (spread->getOperand(0) == chosen.getWeights())
+            return other;
+    return hidden;
+  }
+
   /// The hidden units are computed again, with weights of 1.
   void addRouted(seq::RoutedExpertsOp op) {
     Location loc = op.getLoc();
@@ -116,10 +149,7 @@ private:
     auto chosen = seq::ChooseRowsOp::create(
         builder, loc, ofOneHead(op.getLogits()),
         order ? ofOneHead(order) : Value(), op.getTopK(), op.getWeighting());
-    Value weights = chosen.getWeights();
-    FloatAttr one = builder.getF64FloatAttr(1);
-    Value ones = seq::ClampOp::create(builder, loc, weights.getType(), weights,
-                                      one, one);
+    Value ones = onesLike(chosen.getWeights());
     auto type =
         RankedTensorType::get({ShapedType::kDynamic, int64_t(op.getTopK()),
                                op.getDown().getType().getDimSize(1)},
@@ -153,8 +183,9 @@ private:
           builder, op->getLoc(), scores,
           ArrayRef<int64_t>{ShapedType::kDynamic, type.getDimSize(3)});
     }
+    // Gates and ups of one tensor are two products, and one entry.
     for (const std::string &name : names.ofExperts(weight))
-      group.inputs.push_back({name + EFFC_EXPERT_INPUT_SUFFIX, input});
+      addTo(group.inputs, name + EFFC_EXPERT_INPUT_SUFFIX, input);
   }
 
   void addGroup(Value rows, Group &group) {

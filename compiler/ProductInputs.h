@@ -16,8 +16,8 @@ namespace effc {
 /// product of the head, whose input llama-imatrix leaves out as well. Remarks name the
 /// matrices whose products have other ops: nothing is gathered of them.
 ///
-/// Experts' hidden units are computed once more, without the weights of the experts,
-/// where the op keeps them to itself.
+/// Experts' hidden units are given without the weights of the experts, and computed once
+/// more where an op keeps them to itself.
 llvm::Error giveProductInputs(mlir::ModuleOp module,
                               const frontend::EntryNames &names,
                               frontend::Remarks &remarks);

@@ -16,8 +16,14 @@ EntryNames::Known EntryNames::knownNameOf(llvm::StringRef source) const {
       continue;
     GgufGivenName given = findGivenName(*architecture, source,
                                         [](llvm::StringRef) { return false; });
-    if (!given.name.empty() && (isGguf || !given.hasOtherColumns))
-      return {given.name, given.expert.has_value()};
+    if (given.name.empty() || (!isGguf && given.hasOtherColumns))
+      continue;
+    // Tensors of all experts have no such end in some checkpoints.
+    llvm::StringRef end = llvm::StringRef(given.name).ends_with(".weight") ||
+                                  llvm::StringRef(given.name).ends_with(".bias")
+                              ? ""
+                              : ".weight";
+    return {given.name + end.str(), given.expert.has_value()};
   }
   return {};
 }

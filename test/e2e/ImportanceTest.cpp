@@ -8,6 +8,7 @@
 #include <cmath>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace effc::test;
@@ -81,8 +82,8 @@ protected:
 
 } // namespace
 
-// Three sequences, several of them in one call, and in windows that end within them:
-// each by itself makes no difference to matrices of the first layer's tokens alone.
+// Three sequences, several of them in one call; and in windows that end within them,
+// which what the first layer's queries read does not depend on.
 TEST_F(Importance, OfMatricesIsTheLibrarys) {
   std::string model = "llama/llama3_scaling";
   collect(model, {"--batch", "3"});
@@ -132,6 +133,23 @@ TEST_F(Importance, OfJoinedTensorsHasTheCheckpointsNames) {
               "model.layers.0.mamba.out_proj.weight");
 }
 
+// Gates and ups of one tensor are two products, which read the same: one entry, or each
+// token would count twice.
+TEST_F(Importance, OfAMatrixOfTwoProductsIsGatheredOnce) {
+  std::string model = "gpt_oss/plain";
+  collect(model);
+  Finished done =
+      runProgram({EFFC_PROGRAM, "inspect", folder.at("model.effc"), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::map<std::string, int> times;
+  for (const nlohmann::json &tap : nlohmann::json::parse(done.out)["taps"])
+    ++times[tap["name"]];
+  EXPECT_EQ(times["blk.0.ffn_down_exps.weight:expert_input"], 1);
+  for (const auto &[name, count] : times)
+    EXPECT_EQ(count, 1) << name;
+  EXPECT_NE(read().find("blk.0.ffn_down_exps.weight"), nullptr);
+}
+
 // Every matrix but the table of embeddings finds its entry again.
 TEST_F(Importance, IsReadAgain) {
   std::string model = "qwen2/windows_above";
@@ -170,6 +188,11 @@ TEST_F(Importance, NeedsAFileThatGivesInputs) {
                           "matrix is multiplied by"),
             std::string::npos)
       << done.err;
+  Arguments strided = options;
+  strided.insert(strided.end(), {"--window", "4", "--stride", "2"});
+  done = eval(model, strided);
+  EXPECT_EQ(done.status, 2);
+  EXPECT_NE(done.err.find("it has no --stride"), std::string::npos) << done.err;
   options.insert(options.end(), {"--targets", "x"});
   done = eval(model, options);
   EXPECT_EQ(done.status, 2);

@@ -140,7 +140,21 @@ static void measureCases(const BenchOptions &options, Benchmark &benchmark,
   }
 }
 
+/// For how many sequences as long as those that are measured there is memory, of `free`
+/// bytes before the file was opened.
+static void addRoom(const BenchOptions &options, const ModelWork &work,
+                    uint64_t free, BenchReport &report) {
+  report.freeBytes = free - std::min(free, work.bytesOfWeights());
+  uint64_t fed = options.decode;
+  for (uint64_t tokens : options.prefill)
+    fed = std::max(fed, tokens);
+  for (uint64_t depth : options.depth)
+    report.room.push_back({depth + fed, work.heldBytes(depth + fed),
+                           work.sequencesIn(report.freeBytes, depth + fed)});
+}
+
 static BenchReport measure(const BenchOptions &options) {
+  uint64_t free = freeBytes();
   BenchReport report;
   report.file = options.file;
   report.chip = options.chip;
@@ -172,6 +186,8 @@ static BenchReport measure(const BenchOptions &options) {
   Benchmark benchmark(model, place.engine, options.temperature);
   report.threads = place.device.threads();
   report.cacheBytes = lastCacheBytes();
+  if (onHost)
+    addRoom(options, benchmark.modelWork(), free, report);
   // The probes are code of the host: what they reach is no ceiling of a GPU.
   std::optional<MachineProbes> probes;
   if (onHost) {
@@ -179,16 +195,6 @@ static BenchReport measure(const BenchOptions &options) {
     report.whyNoCeiling = stream.whyNone;
     if (stream.bytes > 0)
       probes.emplace(report.threads, stream.bytes, report.isa);
-  }
-  if (onHost) {
-    const ModelWork &work = benchmark.modelWork();
-    uint64_t free = freeBytes();
-    report.freeBytes = free - std::min(free, work.bytesOfWeights());
-    for (uint64_t depth : options.depth) {
-      uint64_t tokens = depth + options.decode,
-               each = std::max<uint64_t>(work.heldBytes(tokens), 1);
-      report.room.push_back({tokens, each, report.freeBytes / each});
-    }
   }
   Rates known;
   const Chip *chip = findChip(options.chip);

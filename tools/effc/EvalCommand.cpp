@@ -3,6 +3,7 @@
 #include "tools/effc/Commands.h"
 #include "tools/effc/ContinuationReport.h"
 #include "tools/effc/Evaluation.h"
+#include "tools/effc/GgufWriter.h"
 #include "tools/effc/HiddenRows.h"
 #include "tools/effc/ImportanceSums.h"
 #include "tools/effc/ModelAccess.h"
@@ -237,6 +238,9 @@ static void checkOptions(const EvalOptions &options) {
     throw UsageError("--by-position needs --against");
   if (options.last && !options.hidden && !options.tap)
     throw UsageError("--last needs --hidden or --tap");
+  if (options.importance && options.stride > 0)
+    throw UsageError("--collect-importance reads windows that follow one "
+                     "another: it has no --stride");
   if (options.stride > 0 && options.window == 0)
     throw UsageError("--stride needs --window");
   if (options.stride > options.window)
@@ -436,6 +440,7 @@ static void collectImportance(const EvalOptions &options) {
   }
   if (tokens == 0)
     throw Failure("there is no token from which importance could be gathered");
+  GgufWriter writer(*options.importance);
   {
     Progress progress("eval", "tokens", tokens);
     HiddenRows(model, place.engine, batch)
@@ -445,8 +450,7 @@ static void collectImportance(const EvalOptions &options) {
                 progress.update(done += rows.size() / model.rowWidth());
               });
   }
-  sums.write(*options.importance,
-             options.text ? *options.text : *options.tokens,
+  sums.write(writer, options.text ? *options.text : *options.tokens,
              static_cast<uint32_t>(longest),
              static_cast<uint32_t>(windows.sequences.size()));
   if (options.json)
@@ -454,11 +458,15 @@ static void collectImportance(const EvalOptions &options) {
         nlohmann::ordered_json{{"tokens", tokens},
                                {"sequences", windows.sequences.size()},
                                {"matrices", sums.matrices()},
+                               {"unread_experts", sums.unread()},
                                {"collect-importance", *options.importance}}
             .dump(2) +
         "\n");
   print("tokens      " + formatCount(tokens) + "\n");
   print("matrices    " + formatCount(sums.matrices()) + "\n");
+  if (size_t unread = sums.unread())
+    print(formatCount(unread) + " matrices of experts were taken by no token: "
+                                "a longer text says something of them\n");
 }
 
 static void evaluate(const EvalOptions &options) {

@@ -1,8 +1,6 @@
 #include "tools/effc/GgufWriter.h"
 
-#include "runtime/src/PartialFile.h"
 #include "tools/terminal/Failure.h"
-#include "tools/terminal/Signals.h"
 
 #include <bit>
 #include <cerrno>
@@ -15,7 +13,7 @@ static_assert(std::endian::native == std::endian::little,
               "numbers are written as they lie");
 
 namespace {
-constexpr size_t kAlignment = 32, kMostNameBytes = 63;
+constexpr size_t kAlignment = 32;
 // Types of values and of tensors.
 constexpr uint32_t kU32 = 4, kString = 8, kArray = 9, kF32 = 0;
 
@@ -32,6 +30,19 @@ void align(std::string &bytes) {
   bytes.append((kAlignment - bytes.size() % kAlignment) % kAlignment, '\0');
 }
 } // namespace
+
+GgufWriter::GgufWriter(const std::string &given) : path(given) {
+  check(file.begin(path));
+  removal.emplace(file.name());
+}
+
+void GgufWriter::check(int code) const {
+  if (code != 0)
+    throw Failure("cannot write '" + path + "': " +
+                  (code == rt::PartialFile::kNotRegular
+                       ? "it is not a regular file"
+                       : std::strerror(code)));
+}
 
 void GgufWriter::text(const std::string &key, const std::string &value) {
   appendText(keys, key);
@@ -77,7 +88,7 @@ void GgufWriter::floats(const std::string &name,
   ++tensorCount;
 }
 
-void GgufWriter::write(const std::string &path) const {
+void GgufWriter::finish() {
   std::string bytes = "GGUF";
   append(bytes, uint32_t(3));
   append(bytes, tensorCount);
@@ -85,16 +96,6 @@ void GgufWriter::write(const std::string &path) const {
   bytes += keys + tensors;
   align(bytes);
   bytes += data;
-  rt::PartialFile file; // goes where this does without finish()
-  auto check = [&](int code) {
-    if (code != 0)
-      throw Failure("cannot write '" + path + "': " +
-                    (code == rt::PartialFile::kNotRegular
-                         ? "it is not a regular file"
-                         : std::strerror(code)));
-  };
-  check(file.begin(path));
-  RemoveOnSignal removal(file.name());
   for (size_t at = 0; at < bytes.size();) {
     ssize_t count =
         ::write(file.descriptor(), bytes.data() + at, bytes.size() - at);

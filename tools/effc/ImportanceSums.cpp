@@ -1,15 +1,18 @@
 #include "tools/effc/ImportanceSums.h"
 
 #include "runtime/include/effc/product_inputs.h"
-#include "tools/effc/GgufWriter.h"
 #include "tools/effc/RowParts.h"
 #include "tools/terminal/Failure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 using namespace effc;
 using namespace effc::cli;
+
+/// Of ".in_sum2", behind the names of matrices.
+static constexpr size_t kLongestEnd = 8;
 
 /// Of a value's name, where it ends so.
 static std::optional<std::string> stemOf(const std::string &name,
@@ -41,6 +44,9 @@ ImportanceSums::ImportanceSums(const Model &model) : width(model.rowWidth()) {
       throw Failure("the file gives '" + value.name +
                     "', which is not what a matrix is multiplied by: effc "
                     "compile --product-inputs makes a file that gives that");
+    if (name && name->size() + kLongestEnd > GgufWriter::kMostNameBytes)
+      throw Failure("a GGUF file has no room for so long a name as '" + *name +
+                    "'");
     if (name) {
       Entry &entry = entries[*name];
       entry.sums.resize(rows * part.width);
@@ -56,6 +62,8 @@ ImportanceSums::ImportanceSums(const Model &model) : width(model.rowWidth()) {
 }
 
 void ImportanceSums::choose(std::span<const float> scores, size_t count) {
+  if (std::ranges::any_of(scores, [](float s) { return std::isnan(s); }))
+    throw Failure("the model chooses experts by what is not a number");
   order.resize(scores.size());
   std::iota(order.begin(), order.end(), size_t(0));
   count = std::min(count, order.size());
@@ -96,9 +104,15 @@ void ImportanceSums::add(std::span<const float> rows) {
     addRow(rows.subspan(first, width));
 }
 
-void ImportanceSums::write(const std::string &path, const std::string &text,
+size_t ImportanceSums::unread() const {
+  size_t count = 0;
+  for (const auto &[name, entry] : entries)
+    count += size_t(std::ranges::count(entry.counts, 0));
+  return count;
+}
+
+void ImportanceSums::write(GgufWriter &writer, const std::string &text,
                            uint32_t tokens, uint32_t calls) const {
-  GgufWriter writer;
   writer.text("general.type", "imatrix");
   writer.texts("imatrix.datasets", {text});
   writer.number("imatrix.chunk_count", calls);
@@ -112,5 +126,5 @@ void ImportanceSums::write(const std::string &path, const std::string &text,
                   floats(entry.sums));
     writer.floats(name + ".counts", {rows, 1}, floats(entry.counts));
   }
-  writer.write(path);
+  writer.finish();
 }

@@ -2,6 +2,7 @@
 #ifndef EFFC_TOOLS_EFFC_IMPORTANCESUMS_H
 #define EFFC_TOOLS_EFFC_IMPORTANCESUMS_H
 
+#include "tools/effc/GgufWriter.h"
 #include "tools/effc/Inputs.h"
 
 #include <map>
@@ -23,11 +24,13 @@ public:
   void add(std::span<const float> rows);
 
   size_t matrices() const { return entries.size(); }
+  /// Matrices of experts that no token took.
+  size_t unread() const;
 
   /// Writes llama-imatrix's kind of GGUF file: NAME.in_sum2 and NAME.counts of each
   /// matrix, in the order of names. `text`: what was read; of `tokens` in each of `calls`
   /// windows. Throws Failure where it cannot be written.
-  void write(const std::string &path, const std::string &text, uint32_t tokens,
+  void write(GgufWriter &writer, const std::string &text, uint32_t tokens,
              uint32_t calls) const;
 
 private:

@@ -278,6 +278,16 @@ static Place openSim(const DeviceChoice &choice, const Model &model,
   return makePlace(model, nameOfSim(architecture), std::move(device), wish);
 }
 
+/// Whether a file was compiled with --product-inputs.
+static bool givesProductInputs(const Model &model) {
+  std::vector<effc_tap_t> taps = model.taps();
+  return std::ranges::any_of(taps, [](const effc_tap_t &tap) {
+    std::string_view name = tap.name;
+    return name.ends_with(EFFC_INPUT_SUFFIX) ||
+           name.ends_with(EFFC_EXPERT_INPUT_SUFFIX);
+  });
+}
+
 Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
                             const EngineWish &wish) {
   if (model.hiddenWidth() > 0 && !wish.takesHidden)
@@ -286,8 +296,7 @@ Place effc::cli::openEngine(const DeviceChoice &choice, const Model &model,
             ? "the file was compiled with --hidden: it gives hidden states, "
               "from which nothing is predicted (effc eval --hidden writes "
               "them, effc serve has /v1/embeddings)"
-        : std::string_view(model.taps().back().name)
-                .ends_with(EFFC_INPUT_SUFFIX)
+        : givesProductInputs(model)
             ? "the file was compiled with --product-inputs: it gives what "
               "matrices are multiplied by, from which nothing is predicted "
               "(effc eval --collect-importance sums it up)"

@@ -66,6 +66,14 @@ Work ModelWork::decode(uint64_t sequences, uint64_t depth,
   return prefill(1, sequences, depth + (steps - 1) / 2);
 }
 
+// What effc_engine_create() takes at most.
+static constexpr uint64_t kMostSessions = uint64_t(1) << 20;
+
+uint64_t ModelWork::sequencesIn(uint64_t bytes, uint64_t tokens) const {
+  return std::min<uint64_t>(bytes / std::max<uint64_t>(heldBytes(tokens), 1),
+                            kMostSessions);
+}
+
 uint64_t ModelWork::heldBytes(uint64_t tokens) const {
   uint64_t bytes = stateBytes;
   for (const Growing &state : growing)

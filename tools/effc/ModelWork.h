@@ -30,6 +30,9 @@ public:
 
   /// What the states of a sequence fill after so many tokens.
   uint64_t heldBytes(uint64_t tokens) const;
+  /// How many sequences of so many tokens have room in `bytes`, up to those that an
+  /// engine takes.
+  uint64_t sequencesIn(uint64_t bytes, uint64_t tokens) const;
   uint64_t bytesOfWeights() const { return weightBytes; }
 
 private:

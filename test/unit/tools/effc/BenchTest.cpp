@@ -62,6 +62,10 @@ TEST(ModelWork, KnowsWhatASequenceHolds) {
   EXPECT_EQ(work.heldBytes(0), 8u);
   EXPECT_EQ(work.heldBytes(4), 8u + 4 * 10 + 4 * 7);
   EXPECT_EQ(work.heldBytes(9), 8u + 6 * 10 + 9 * 7);
+  EXPECT_EQ(work.sequencesIn(3 * (8 + 6 * 10 + 9 * 7) + 130, 9), 3u);
+  EXPECT_EQ(work.sequencesIn(7, 0), 0u);
+  // No engine takes more.
+  EXPECT_EQ(work.sequencesIn(uint64_t(1) << 40, 0), uint64_t(1) << 20);
 }
 
 TEST(ModelWork, CountsCalls) {
@@ -209,7 +213,7 @@ TEST(Bench, PrintsOneJsonDocument) {
   EXPECT_GT(json["machine"]["gemm_flops_per_second"].get<double>(), 0);
   ASSERT_EQ(json["room"].size(), 1u);
   const Json &room = json["room"][0];
-  EXPECT_EQ(room["tokens"], 7);
+  EXPECT_EQ(room["tokens"], 33);
   // What is left is not known here; that the toy's states fit thousands of times is.
   EXPECT_GT(room["bytes"].get<uint64_t>(), 0u);
   EXPECT_GT(room["sequences"].get<uint64_t>(), 1000u);
