@@ -141,8 +141,9 @@ TEST_F(Importance, OfAMatrixOfTwoProductsIsGatheredOnce) {
   Finished done =
       runProgram({EFFC_PROGRAM, "inspect", folder.at("model.effc"), "--json"});
   ASSERT_EQ(done.status, 0) << done.err;
+  nlohmann::json description = nlohmann::json::parse(done.out);
   std::map<std::string, int> times;
-  for (const nlohmann::json &tap : nlohmann::json::parse(done.out)["taps"])
+  for (const nlohmann::json &tap : description["taps"])
     ++times[tap["name"]];
   EXPECT_EQ(times["blk.0.ffn_down_exps.weight:expert_input"], 1);
   for (const auto &[name, count] : times)
