@@ -2,11 +2,9 @@
 
 #include "compiler/HiddenRows.h"
 #include "compiler/ModelLayers.h"
-#include "compiler/RowValues.h"
-#include "dialects/seq/HiddenRows.h"
+#include "compiler/NamedRows.h"
 #include "passes/seq/Head.h"
 #include "runtime/include/effc/product_inputs.h"
-#include "runtime/schema/SizeLimits.h"
 
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
@@ -33,14 +31,10 @@ public:
     for (Operation *op : ops)
       addInputsOf(op);
     for (auto &[rows, group] : groups)
-      addGroup(rows, group);
+      addGroup(group);
   }
 
-  struct Named {
-    std::string name;
-    Value value;
-  };
-  std::vector<Named> values;
+  std::vector<NamedValue> values;
   /// Weights whose products are not known here, each once.
   llvm::MapVector<StringRef, Operation *> others;
 
@@ -49,9 +43,11 @@ private:
   struct Group {
     std::string part;
     Value scores; // [T,E]
-    std::vector<Named> inputs;
+    std::vector<NamedValue> inputs;
+    llvm::MapVector<StringRef, Operation *> readers; // of the weights
   };
 
+  /// Null: what is computed of weights is never rounded, so importance is nothing to it.
   seq::WeightOp weightOf(Value operand) {
     auto parameter = operand.getDefiningOp<seq::ParameterOp>();
     if (!parameter)
@@ -60,8 +56,9 @@ private:
     return weight && !weight.getComputed() ? weight : seq::WeightOp();
   }
 
-  static void addTo(std::vector<Named> &list, std::string name, Value value) {
-    bool isKnown = llvm::any_of(list, [&](const Named &one) {
+  static void addTo(std::vector<NamedValue> &list, std::string name,
+                    Value value) {
+    bool isKnown = llvm::any_of(list, [&](const NamedValue &one) {
       return one.value == value && one.name == name;
     });
     if (!isKnown)
@@ -72,9 +69,11 @@ private:
     if (head.contains(op) || isa<seq::LmHeadOp, seq::EmbeddingOp>(op))
       return;
     if (auto linear = dyn_cast<seq::LinearOp>(op)) {
-      if (seq::WeightOp weight = weightOf(linear.getWeight()))
+      if (seq::WeightOp weight = weightOf(linear.getWeight())) {
+        Value x = asDense(linear.getX());
         for (const std::string &name : names.ofMatrix(weight))
-          addTo(values, name + EFFC_INPUT_SUFFIX, asDense(linear.getX()));
+          addTo(values, name + EFFC_INPUT_SUFFIX, x);
+      }
     } else if (auto experts = dyn_cast<seq::RoutedExpertsOp>(op)) {
       addRouted(experts);
     } else if (auto hidden = dyn_cast<seq::ExpertHiddenOp>(op)) {
@@ -183,18 +182,21 @@ private:
           builder, op->getLoc(), scores,
           ArrayRef<int64_t>{ShapedType::kDynamic, type.getDimSize(3)});
     }
+    group.readers.insert({weight.getSymName(), op});
     // Gates and ups of one tensor are two products, and one entry.
     for (const std::string &name : names.ofExperts(weight))
       addTo(group.inputs, name + EFFC_EXPERT_INPUT_SUFFIX, input);
   }
 
-  void addGroup(Value rows, Group &group) {
+  void addGroup(Group &group) {
     // One of them says how many experts a token takes.
-    bool hasSlots = llvm::any_of(group.inputs, [](const Named &input) {
+    bool hasSlots = llvm::any_of(group.inputs, [](const NamedValue &input) {
       return cast<RankedTensorType>(input.value.getType()).getRank() == 3;
     });
-    if (!hasSlots)
+    if (!hasSlots) {
+      others.insert(group.readers.begin(), group.readers.end());
       return;
+    }
     values.push_back({group.part + EFFC_EXPERT_SCORES_SUFFIX, group.scores});
     llvm::append_range(values, group.inputs);
   }
@@ -222,29 +224,5 @@ llvm::Error effc::giveProductInputs(ModuleOp module,
     remarks.push_back(("nothing is gathered of matrix '" + weight +
                        "', which " + describeOp(op) + " reads")
                           .str());
-
-  // Behind the ops that were made, so that rows that follow selected ones are known.
-  RowValues rowValues(*forward);
-  OpBuilder builder(forward->getBody().front().getTerminator());
-  SmallVector<Value> parts;
-  SmallVector<Attribute> taps;
-  int64_t columns = 0;
-  for (const auto &[name, value] : inputs.values) {
-    ArrayRef<int64_t> shape =
-        cast<RankedTensorType>(value.getType()).getShape();
-    taps.push_back(
-        seq::TapAttr::get(module.getContext(), name, shape.drop_front()));
-    parts.push_back(rowValues.toOutputRows(builder, value));
-    columns += RowValues::countColumns(value);
-  }
-  if (columns > artifact::kMaxVocabulary || taps.size() > artifact::kMaxTaps)
-    return llvm::createStringError(
-        "--product-inputs: there are " + std::to_string(taps.size()) +
-        " inputs of " + std::to_string(columns) +
-        " numbers together for each token, but a row has at most " +
-        std::to_string(artifact::kMaxTaps) + " of " +
-        std::to_string(artifact::kMaxVocabulary));
-  giveRows(*forward, joinRows(builder, std::move(parts)));
-  module->setAttr(seq::kTapsAttr, builder.getArrayAttr(taps));
-  return llvm::Error::success();
+  return giveNamedRows(*forward, inputs.values, "--product-inputs");
 }

@@ -3,12 +3,10 @@
 #include "compiler/HiddenRows.h"
 #include "compiler/MixerQuantities.h"
 #include "compiler/ModelLayers.h"
+#include "compiler/NamedRows.h"
 #include "compiler/RowValues.h"
-#include "dialects/seq/HiddenRows.h"
 #include "dialects/seq/Seq.h"
-#include "runtime/schema/SizeLimits.h"
 
-#include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -116,35 +114,14 @@ llvm::Error effc::giveTaps(ModuleOp module, ArrayRef<std::string> patterns) {
   llvm::Expected<func::FuncOp> forward = findForward(module);
   if (!forward)
     return forward.takeError();
-  RowValues rowValues(*forward);
   NamedValues values(*forward);
   llvm::DenseSet<StringRef> matched;
   if (llvm::Error error = match(patterns, values, matched))
     return error;
 
-  OpBuilder builder(forward->getBody().front().getTerminator());
-  SmallVector<Value> parts;
-  SmallVector<Attribute> taps;
-  int64_t columns = 0;
-  for (auto &[name, value] : values.get()) {
-    if (!matched.contains(name))
-      continue;
-    SmallVector<int64_t> shape(
-        cast<RankedTensorType>(value.getType()).getShape().drop_front());
-    if (shape.empty())
-      shape.push_back(1);
-    taps.push_back(seq::TapAttr::get(module.getContext(), name, shape));
-    parts.push_back(rowValues.toOutputRows(builder, value));
-    columns += RowValues::countColumns(value);
-  }
-  if (columns > artifact::kMaxVocabulary || taps.size() > artifact::kMaxTaps)
-    return llvm::createStringError(
-        "--tap: there are " + std::to_string(taps.size()) + " values of " +
-        std::to_string(columns) +
-        " numbers together for each token, but a row has at most " +
-        std::to_string(artifact::kMaxTaps) + " of " +
-        std::to_string(artifact::kMaxVocabulary));
-  giveRows(*forward, joinRows(builder, std::move(parts)));
-  module->setAttr(seq::kTapsAttr, builder.getArrayAttr(taps));
-  return llvm::Error::success();
+  std::vector<NamedValue> chosen;
+  for (auto &[name, value] : values.get())
+    if (matched.contains(name))
+      chosen.push_back({name.str(), value});
+  return giveNamedRows(*forward, chosen, "--tap");
 }

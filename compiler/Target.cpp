@@ -126,9 +126,10 @@ tile::TargetAttr effc::getTargetAttr(const Target &target,
   if (isGpu) {
     block = tile::BlockLimitsAttr::get(context, target.mostThreads,
                                        target.mostSharedBytes);
-    core = tile::CoreAttr::get(
-        context, target.core.registers, target.core.memory, target.core.barrier,
-        target.core.product, target.core.launch, target.core.schedulers);
+    core = tile::CoreAttr::get(context, target.core.registers,
+                               target.core.memory, target.core.barrier,
+                               target.core.product, target.core.launch,
+                               target.core.schedulers, target.core.blocks);
   }
   llvm::SmallVector<mlir::Attribute> units;
   for (tile::UnitGetter unit : target.units)

@@ -15,14 +15,15 @@ namespace effc {
 
 /// What a core of a GPU has for its blocks: 32-bit registers, and cycles that a block
 /// waits for memory, at a barrier and for a product of tensor cores, and that a
-/// further launch takes, and schedulers that issue for warps (#tile.core).
+/// further launch takes, schedulers that issue for warps, and the most blocks at once
+/// (#tile.core).
 struct GpuCore {
   int64_t registers = 0, memory = 0, barrier = 0, product = 0, launch = 0,
-          schedulers = 0;
+          schedulers = 0, blocks = 32;
 };
 
-/// The same of compute capabilities 8.0 to 12.0: registers and schedulers by the CUDA
-/// C++ Programming Guide; cycles are assumed, not measured.
+/// The same of compute capabilities 8.0 to 12.0: registers, schedulers and blocks by the
+/// CUDA C++ Programming Guide; cycles are assumed, not measured.
 inline constexpr GpuCore kUsualCore = {.registers = 65536,
                                        .memory = 500,
                                        .barrier = 50,
@@ -135,22 +136,24 @@ inline constexpr Target kSm90a = {.name = "sm_90a",
 /// other cores: GA102 (RTX 3090: 936 GB/s at 1.695 GHz; A40), AD102 (RTX 4090: 1,008 at
 /// 2.52; L40S).
 inline constexpr Target smallBlocksOf(llvm::StringRef name, llvm::StringRef ptx,
-                                      int64_t cores, int64_t bandwidth) {
+                                      int64_t blocks, int64_t cores,
+                                      int64_t bandwidth) {
   Target chip = kSm80;
   chip.name = chip.code = chip.cpu = name;
   chip.ptx = ptx;
   chip.dotRate /= 2;
   chip.roundedDotRate /= 2;
   chip.mostSharedBytes = 101376;
+  chip.core.blocks = blocks;
   chip.cores = cores;
   chip.bandwidth = bandwidth;
   chip.rereads = rereadsOf(cores);
   return chip;
 }
-inline constexpr Target kSm86 =
-    smallBlocksOf("sm_86", "compute_86", /*cores=*/84, /*bandwidth=*/552);
-inline constexpr Target kSm89 =
-    smallBlocksOf("sm_89", "compute_89", /*cores=*/128, /*bandwidth=*/400);
+inline constexpr Target kSm86 = smallBlocksOf(
+    "sm_86", "compute_86", /*blocks=*/16, /*cores=*/84, /*bandwidth=*/552);
+inline constexpr Target kSm89 = smallBlocksOf(
+    "sm_89", "compute_89", /*blocks=*/24, /*cores=*/128, /*bandwidth=*/400);
 
 /// Chips after Hopper, by what they share with Ampere: products by mma.sync. GB202
 /// (RTX 5090: 1,792 GB/s at 2.407 GHz) has the blocks of AD102, B200 (8,000 at 1.965) those

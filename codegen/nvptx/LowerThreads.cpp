@@ -67,8 +67,6 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
   static int64_t blocksBesides(tile::KernelOp kernel) {
     // Sums, numbers, what they are multiplied by, words, scales and places.
     constexpr int64_t kRegisters = 96;
-    // What ptxas takes, and a core of the smallest chip has room for.
-    constexpr int64_t kMostBlocks = 16;
     tile::TargetAttr target = tile::getTarget(kernel);
     bool unpacks = false;
     kernel.getBody().walk([&](tile::LoadOp load) {
@@ -81,7 +79,7 @@ struct LowerThreadsPass : impl::LowerThreadsPassBase<LowerThreadsPass> {
       return 0;
     int64_t registers = kernel.getSchedule()->getThreads() * kRegisters;
     return std::clamp<int64_t>(target.getCore().getRegisters() / registers, 1,
-                               kMostBlocks);
+                               target.getCore().getBlocks());
   }
 
   LogicalResult lower(tile::KernelOp kernel) {

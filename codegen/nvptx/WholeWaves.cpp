@@ -11,9 +11,8 @@ using namespace effc;
 // What a thread needs beside the rows that it multiplies by: addresses, words of the
 // weight, and sums. Counted (tools/sass_model/waves.md).
 static constexpr int64_t kBesideRows = 24;
-// What a core has at once of blocks, whatever they need (CUDA programming guide; some chips
-// have room for fewer, whose waves are then not whole). Registers are given in eights.
-static constexpr int64_t kMostBlocks = 32, kRegisterUnit = 8;
+// Registers are given in eights.
+static constexpr int64_t kRegisterUnit = 8;
 
 static bool isWeight(tile::KernelOp kernel, Value view) {
   auto argument = dyn_cast<BlockArgument>(view);
@@ -54,8 +53,8 @@ int64_t nvptx::registersOfWholeWaves(tile::KernelOp kernel) {
   if (elements == 0 || blocks < target.getCores())
     return 0;
   int64_t registers = target.getCore().getRegisters() / threads;
-  int64_t most =
-      std::clamp<int64_t>(registers / (kBesideRows + elements), 1, kMostBlocks);
+  int64_t most = std::clamp<int64_t>(registers / (kBesideRows + elements), 1,
+                                     target.getCore().getBlocks());
   int64_t ofCore = llvm::divideCeil(blocks, target.getCores());
   int64_t waves = llvm::divideCeil(ofCore, most);
   int64_t ofWave = llvm::divideCeil(ofCore, waves);

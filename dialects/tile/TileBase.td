@@ -106,14 +106,15 @@ def Tile_BlockLimitsAttr : Tile_Attr<"BlockLimits", "block"> {
 def Tile_CoreAttr : Tile_Attr<"Core", "core"> {
   let summary = "What a core of a GPU has for its blocks, and how long it waits";
   let description = [{
-    `registers` of 32 bits are shared by the blocks that a core has at once. The others
-    are cycles: that a block waits for `memory`, at a `barrier`, and for a `product` of
-    tensor cores whose sums the next one adds to, and that a further `launch` takes
-    besides its blocks. Each of the `schedulers` issues for one warp at a time.
+    `registers` of 32 bits are shared by the `blocks` that a core has at once at most
+    (32 where nothing says so). Each of the `schedulers` issues for one warp at a time.
+    The others are cycles: that a block waits for `memory`, at a `barrier`, and for a
+    `product` of tensor cores whose sums the next one adds to, and that a further
+    `launch` takes besides its blocks.
 
     Constraints:
 
-    * (CORE1) `registers` is at least 1.
+    * (CORE1) `registers` and `blocks` are at least 1.
     * (CORE2) the cycles are at least 0.
     * (CORE3) `schedulers` is a power of two.
 
@@ -121,10 +122,11 @@ def Tile_CoreAttr : Tile_Attr<"Core", "core"> {
     launch = 2500, schedulers = 4>`
   }];
   let parameters = (ins "int64_t":$registers, "int64_t":$memory, "int64_t":$barrier,
-    "int64_t":$product, "int64_t":$launch, "int64_t":$schedulers);
+    "int64_t":$product, "int64_t":$launch, "int64_t":$schedulers,
+    DefaultValuedParameter<"int64_t", "32">:$blocks);
   let assemblyFormat = [{ `<` `registers` `=` $registers `,` `memory` `=` $memory `,`
     `barrier` `=` $barrier `,` `product` `=` $product `,` `launch` `=` $launch `,`
-    `schedulers` `=` $schedulers `>` }];
+    `schedulers` `=` $schedulers (`,` `blocks` `=` $blocks^)? `>` }];
   let genVerifyDecl = 1;
 }
 

@@ -67,10 +67,12 @@ BlockLimitsAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult CoreAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                int64_t registers, int64_t memory,
                                int64_t barrier, int64_t product, int64_t launch,
-                               int64_t schedulers) {
+                               int64_t schedulers, int64_t blocks) {
   if (registers < 1) // core1
     return emitError() << "expects 'registers' of at least 1, but got "
                        << registers;
+  if (blocks < 1) // core1
+    return emitError() << "expects 'blocks' of at least 1, but got " << blocks;
   if (int64_t least = std::min({memory, barrier, product, launch});
       least < 0) // core2
     return emitError() << "expects cycles of at least 0, but got " << least;

@@ -4,12 +4,14 @@
 // RUN: effc-opt %t.nvvm.mlir --nvptx-emit-ptx=output=%t.ptx -o /dev/null
 // RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx
 // RUN: %if ptxas %{ ptxas -arch=sm_80 -Werror %t.ptx -o %t.cubin %}
+// RUN: sed 's/schedulers = 4>/schedulers = 4, blocks = 8>/' %s | effc-opt --pass-pipeline='builtin.module(seq-form-kernels,effc-phase-tile)' | effc-opt --effc-nvptx-kernels | FileCheck %s --check-prefix=EIGHT
 
 // Products of a single row. Threads, of which a block has 128, hold 8 elements of the row
 // in a step, and 24 + 8 registers of each leave a core 16 blocks. There are 4 cores.
 // - 268 outputs are 67 blocks of 4, 17 of a core. In two waves these are 9, whose threads
 //   have 65536 / (9 x 128) registers each, in eights: 56.
 // - 256 outputs are 64 blocks, 16 of a core: one wave of threads with 32.
+// Where a core takes no more than 8, these are three waves of 6, and two of 8.
 // - 3 outputs are 3 blocks, which do not fill the cores: the assembler decides, as for
 //   rows of a prompt, which are a matrix.
 module attributes {
@@ -25,6 +27,7 @@ module attributes {
   seq.weight @prompt source("prompt") : tensor<260x2048xbf16>
 
   // CHECK: llvm.func @linear_1({{.*}} nvvm.maxnreg = 56 : i32
+  // EIGHT: llvm.func @linear_1({{.*}} nvvm.maxnreg = 80 : i32
   // PTX: .entry linear_1(
   // PTX: .maxntid 128
   // PTX-NEXT: .maxnreg 56
@@ -38,6 +41,7 @@ module attributes {
   }
 
   // CHECK: llvm.func @linear_2({{.*}} nvvm.maxnreg = 32 : i32
+  // EIGHT: llvm.func @linear_2({{.*}} nvvm.maxnreg = 64 : i32
   func.func @of_one_wave(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x256xf32>
       attributes {seq.entry = #seq.entry<kind = decode, rows = 1>} {
     %e = seq.parameter @embeddings : tensor<61x2048xf32>

@@ -272,6 +272,12 @@
 
 // -----
 
+// core1: a core that takes no block
+// expected-error @+1 {{expects 'blocks' of at least 1, but got 0}}
+"test.op"() {test.a = #tile.core<registers = 65536, memory = 500, barrier = 50, product = 33, launch = 2500, schedulers = 4, blocks = 0>} : () -> ()
+
+// -----
+
 // core2
 // expected-error @+1 {{expects cycles of at least 0, but got -33}}
 "test.op"() {test.a = #tile.core<registers = 65536, memory = 500, barrier = 50, product = -33, launch = 2500, schedulers = 4>} : () -> ()
