@@ -194,7 +194,8 @@ private:
       return cast<RankedTensorType>(input.value.getType()).getRank() == 3;
     });
     if (!hasSlots) {
-      others.insert(group.readers.begin(), group.readers.end());
+      for (auto &reader : group.readers)
+        others.insert(reader);
       return;
     }
     values.push_back({group.part + EFFC_EXPERT_SCORES_SUFFIX, group.scores});

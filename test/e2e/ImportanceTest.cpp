@@ -1,19 +1,21 @@
-// `effc compile --product-inputs` and `effc eval --collect-importance`: means of squares
+// `effc compile --product-inputs` and `effc eval --collect-importance`: sums of squares
 // beside those of the public library (goldens/importance.json), and the way back to
 // `effc compile --importance`.
-#include "frontend/importance/ImportanceFile.h"
+#include "frontend/gguf/Header.h"
 #include "test/e2e/Process.h"
 #include "test/e2e/TemporaryFolder.h"
 
-#include <cmath>
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 #include <nlohmann/json.hpp>
 
 using namespace effc::test;
-using effc::frontend::ImportanceFile;
+using namespace effc::frontend;
 using Arguments = std::vector<std::string>;
+using Tensors = std::map<std::string, std::vector<float>>;
 
 namespace {
 
@@ -49,30 +51,43 @@ protected:
     done = eval(model, all);
     ASSERT_EQ(done.status, 0) << done.err;
   }
-  ImportanceFile read() {
-    return llvm::cantFail(ImportanceFile::open(folder.at("importance.gguf")));
+  /// The file's tensors by their names.
+  Tensors read() {
+    std::ifstream stream(folder.at("importance.gguf"), std::ios::binary);
+    std::string bytes(std::istreambuf_iterator<char>(stream), {});
+    auto header = llvm::cantFail(
+        parseGgufHeader(llvm::arrayRefFromStringRef(bytes), "importance.gguf"));
+    Tensors tensors;
+    for (const TensorEntry &entry : header.tensors.entries) {
+      std::vector<float> &numbers = tensors[entry.name];
+      numbers.resize((entry.end - entry.begin) / sizeof(float));
+      std::memcpy(numbers.data(),
+                  bytes.data() + header.tensors.dataOffset + entry.begin,
+                  entry.end - entry.begin);
+    }
+    return tensors;
   }
 
-  /// An entry is the golden's sums by its counts. What is read has errors of some 2^-24
-  /// for each layer before it, and squares twice these: measured, 4e-7 of the largest.
-  void expectMeans(const ImportanceFile &file, const std::string &entry,
-                   const std::string &model, const std::string &tensor) {
+  /// An entry is the golden's. What is read has errors of some 2^-24 for each layer
+  /// before it, and squares twice these: measured, 4e-7 of the largest.
+  void expectSums(const Tensors &file, const std::string &entry,
+                  const std::string &model, const std::string &tensor) {
     SCOPED_TRACE(entry);
     const nlohmann::json &expected = goldens.at(model).at(tensor);
-    const ImportanceFile::Numbers *found = file.find(entry);
-    ASSERT_NE(found, nullptr);
+    ASSERT_TRUE(file.count(entry + ".in_sum2"));
+    const std::vector<float> &found = file.at(entry + ".in_sum2");
+    EXPECT_EQ(file.at(entry + ".counts"),
+              expected["counts"].get<std::vector<float>>());
     size_t at = 0;
-    for (size_t row = 0; row < expected["counts"].size(); ++row) {
-      std::vector<double> sums = expected["sums"][row];
-      double count = expected["counts"][row];
-      ASSERT_GT(count, 0); // or else the case would say nothing of this expert
-      double largest = *std::max_element(sums.begin(), sums.end()) / count;
+    for (const nlohmann::json &row : expected["sums"]) {
+      auto sums = row.get<std::vector<double>>();
+      double largest = *std::max_element(sums.begin(), sums.end());
       for (double sum : sums) {
-        ASSERT_LT(at, found->size());
-        EXPECT_NEAR((*found)[at++], sum / count, 2e-6 * largest);
+        ASSERT_LT(at, found.size());
+        EXPECT_NEAR(found[at++], sum, 2e-6 * largest);
       }
     }
-    EXPECT_EQ(at, found->size());
+    EXPECT_EQ(at, found.size());
   }
 
   nlohmann::json goldens =
@@ -87,8 +102,8 @@ protected:
 TEST_F(Importance, OfMatricesIsTheLibrarys) {
   std::string model = "llama/llama3_scaling";
   collect(model, {"--batch", "3"});
-  ImportanceFile file = read();
-  EXPECT_EQ(file.size(), 14u); // seven of each of two layers
+  Tensors file = read();
+  EXPECT_EQ(file.size(), 28u); // sums and counts of seven of each of two layers
   std::pair<const char *, const char *> names[] = {
       {"attn_q", "self_attn.q_proj"}, {"attn_k", "self_attn.k_proj"},
       {"attn_v", "self_attn.v_proj"}, {"attn_output", "self_attn.o_proj"},
@@ -97,11 +112,11 @@ TEST_F(Importance, OfMatricesIsTheLibrarys) {
   };
   for (std::string layer : {"0.", "1."})
     for (auto [entry, tensor] : names)
-      expectMeans(file, "blk." + layer + entry + ".weight", model,
-                  "model.layers." + layer + tensor + ".weight");
+      expectSums(file, "blk." + layer + entry + ".weight", model,
+                 "model.layers." + layer + tensor + ".weight");
   collect(model, {"--window", "7"});
-  expectMeans(read(), "blk.0.attn_q.weight", model,
-              "model.layers.0.self_attn.q_proj.weight");
+  expectSums(read(), "blk.0.attn_q.weight", model,
+             "model.layers.0.self_attn.q_proj.weight");
 }
 
 // One by one in the checkpoint, which llama.cpp has in one tensor.
@@ -109,46 +124,56 @@ TEST_F(Importance, OfExpertsIsThatOfTheTokensThatTookThem) {
   std::string model = "qwen3_moe/plain",
               experts = "model.layers.1.mlp.experts.";
   collect(model);
-  ImportanceFile file = read();
+  Tensors file = read();
   for (const char *entry : {"gate", "up"})
-    expectMeans(file, std::string("blk.1.ffn_") + entry + "_exps.weight", model,
-                experts + "gate_up_proj");
-  expectMeans(file, "blk.1.ffn_down_exps.weight", model, experts + "down_proj");
-  expectMeans(file, "blk.2.ffn_down.weight", model,
-              "model.layers.2.mlp.down_proj.weight");
+    expectSums(file, std::string("blk.1.ffn_") + entry + "_exps.weight", model,
+               experts + "gate_up_proj");
+  expectSums(file, "blk.1.ffn_down_exps.weight", model, experts + "down_proj");
+  expectSums(file, "blk.2.ffn_down.weight", model,
+             "model.layers.2.mlp.down_proj.weight");
 }
 
 // Gates and ups in one tensor, which has no name there.
 TEST_F(Importance, OfJoinedTensorsHasTheCheckpointsNames) {
   std::string model = "granitemoehybrid/experts", layer = "model.layers.1.";
   collect(model);
-  ImportanceFile file = read();
-  expectMeans(file, layer + "shared_mlp.input_linear.weight", model,
-              layer + "shared_mlp.input_linear.weight");
-  expectMeans(file, layer + "block_sparse_moe.input_linear.weight", model,
-              layer + "block_sparse_moe.experts.gate_up_proj");
-  expectMeans(file, layer + "block_sparse_moe.output_linear.weight", model,
-              layer + "block_sparse_moe.experts.down_proj");
-  expectMeans(file, "blk.0.ssm_out.weight", model,
-              "model.layers.0.mamba.out_proj.weight");
+  Tensors file = read();
+  expectSums(file, layer + "shared_mlp.input_linear.weight", model,
+             layer + "shared_mlp.input_linear.weight");
+  expectSums(file, layer + "block_sparse_moe.input_linear.weight", model,
+             layer + "block_sparse_moe.experts.gate_up_proj");
+  expectSums(file, layer + "block_sparse_moe.output_linear.weight", model,
+             layer + "block_sparse_moe.experts.down_proj");
+  expectSums(file, "blk.0.ssm_out.weight", model,
+             "model.layers.0.mamba.out_proj.weight");
 }
 
-// Gates and ups of one tensor are two products, which read the same: one entry, or each
-// token would count twice.
-TEST_F(Importance, OfAMatrixOfTwoProductsIsGatheredOnce) {
+// Gates and ups of one tensor are two products that read the same, and count once. Units
+// are those before the weights of their experts.
+TEST_F(Importance, OfExpertsWithBiasesCountsATokenOnce) {
   std::string model = "gpt_oss/plain";
   collect(model);
-  Finished done =
-      runProgram({EFFC_PROGRAM, "inspect", folder.at("model.effc"), "--json"});
-  ASSERT_EQ(done.status, 0) << done.err;
-  nlohmann::json description = nlohmann::json::parse(done.out);
-  std::map<std::string, int> times;
-  for (const nlohmann::json &tap : description["taps"])
-    ++times[tap["name"]];
-  EXPECT_EQ(times["blk.0.ffn_down_exps.weight:expert_input"], 1);
-  for (const auto &[name, count] : times)
-    EXPECT_EQ(count, 1) << name;
-  EXPECT_NE(read().find("blk.0.ffn_down_exps.weight"), nullptr);
+  Tensors file = read();
+  for (std::string layer : {"0.", "1."}) {
+    std::string experts = "model.layers." + layer + "mlp.experts.";
+    expectSums(file, experts + "gate_up_proj", model, experts + "gate_up_proj");
+    expectSums(file, "blk." + layer + "ffn_down_exps.weight", model,
+               experts + "down_proj");
+  }
+}
+
+// Some of which no token takes.
+TEST_F(Importance, OfExpertsWithoutGatesIsBeforeTheirWeights) {
+  std::string model = "nemotron_h/experts";
+  collect(model);
+  Tensors file = read();
+  for (std::string layer : {"1.", "3."}) {
+    std::string experts = "model.layers." + layer + "mixer.experts.";
+    expectSums(file, "blk." + layer + "ffn_up_exps.weight", model,
+               experts + "up_proj");
+    expectSums(file, "blk." + layer + "ffn_down_exps.weight", model,
+               experts + "down_proj");
+  }
 }
 
 // Every matrix but the table of embeddings finds its entry again.

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 import transformers
 
-CASES = ["qwen3_moe/plain", "granitemoehybrid/experts", "llama/llama3_scaling"]
+CASES = ["qwen3_moe/plain", "granitemoehybrid/experts", "gpt_oss/plain", "nemotron_h/experts", "llama/llama3_scaling"]
 
 
 class Sums(dict):
@@ -28,16 +28,26 @@ class Sums(dict):
         entry["sums"][row] += x.double().square().sum(0)
 
 
+def units(experts, expert, x):
+    """The hidden units of one expert, as the module's forward has them before it multiplies by `down_proj`."""
+    if hasattr(experts, "gate_up_proj_bias"):
+        return experts._apply_gate(x @ experts.gate_up_proj[expert] + experts.gate_up_proj_bias[expert])
+    if hasattr(experts, "gate_up_proj"):
+        gate, up = (x @ experts.gate_up_proj[expert].T).chunk(2, dim=-1)
+        return experts.act_fn(gate) * up
+    return experts.act_fn(x @ experts.up_proj[expert].T)
+
+
 def watch_experts(sums, name, experts):
     """The module gets tokens [T, D] and the experts of each [T, J]."""
     def hook(_, arguments):
         x, chosen = arguments[:2]
-        count = experts.gate_up_proj.shape[0]
+        inner = "gate_up_proj" if hasattr(experts, "gate_up_proj") else "up_proj"
+        count = getattr(experts, inner).shape[0]
         for expert in range(count):
             own = x.reshape(-1, x.shape[-1])[(chosen == expert).any(-1)]
-            gate, up = (own @ experts.gate_up_proj[expert].T).chunk(2, dim=-1)
-            sums.add(name + ".gate_up_proj", count, expert, own)
-            sums.add(name + ".down_proj", count, expert, experts.act_fn(gate) * up)
+            sums.add(f"{name}.{inner}", count, expert, own)
+            sums.add(name + ".down_proj", count, expert, units(experts, expert, own))
     return hook
 
 
@@ -48,7 +58,7 @@ def gather(folder):
         if isinstance(module, torch.nn.Linear):
             module.register_forward_pre_hook(
                 lambda _, inputs, name=name: sums.add(name + ".weight", 1, 0, inputs[0].reshape(-1, inputs[0].shape[-1])))
-        elif hasattr(module, "gate_up_proj"):
+        elif isinstance(getattr(module, "down_proj", None), torch.nn.Parameter):
             module.register_forward_pre_hook(watch_experts(sums, name, module))
     with torch.no_grad():
         for tokens in json.loads((folder / "tokens.json").read_text()):
