@@ -2,7 +2,7 @@
 // those that come one by one: recorded checkpoints, compiled, of windows alone, of windows
 // beside states of a fixed size, and beside first tokens that stay. Texts go round every
 // window several times; at a high temperature most drafts are wrong.
-#include "test/e2e/Process.h"
+#include "test/e2e/FamilyFile.h"
 #include "test/e2e/TemporaryFolder.h"
 
 #include "runtime/include/effc/effc.hpp"
@@ -76,19 +76,8 @@ Text textOf(const effc::Model &model, float temperature, uint64_t seed,
 
 TEST_P(DraftedWindows, AreThoseOfPlainDecoding) {
   TemporaryFolder folder;
-  std::vector<std::string> compile = {EFFC_PROGRAM,
-                                      "compile",
-                                      EFFC_GOLDENS "/families/" +
-                                          std::string(GetParam().model),
-                                      "-o",
-                                      folder.at("model.effc"),
-                                      "--prefill-rows",
-                                      "16",
-                                      "--max-batch",
-                                      "2"};
-  compile.insert(compile.end(), GetParam().options.begin(),
-                 GetParam().options.end());
-  Finished done = runProgram(compile);
+  Finished done = compileSmallFamily(GetParam().model, folder.at("model.effc"),
+                                     GetParam().options);
   ASSERT_EQ(done.status, 0) << done.err;
   effc::Model model(folder.at("model.effc"));
   uint64_t accepted = 0, wrong = 0;

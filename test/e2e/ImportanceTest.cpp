@@ -2,8 +2,10 @@
 // beside those of the public library (goldens/importance.json), and the way back to
 // `effc compile --importance`.
 #include "frontend/gguf/Header.h"
-#include "test/e2e/Process.h"
+#include "test/e2e/FamilyFile.h"
 #include "test/e2e/TemporaryFolder.h"
+
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 #include <cstring>
@@ -21,22 +23,17 @@ namespace {
 
 class Importance : public testing::Test {
 protected:
-  static std::string golden(const std::string &name) {
-    return EFFC_GOLDENS "/families/" + name;
-  }
   Finished compile(const std::string &model, const std::string &to,
-                   const Arguments &options) {
-    Arguments all = {EFFC_PROGRAM,  "compile",  golden(model), "-o",
-                     folder.at(to), "--target", "host",        "--no-optimise"};
-    all.insert(all.end(), options.begin(), options.end());
-    return runProgram(all);
+                   Arguments options) {
+    options.insert(options.end(), {"--target", "host", "--no-optimise"});
+    return compileFamily(model, folder.at(to), options);
   }
   Finished eval(const std::string &model, const Arguments &options) {
     Arguments all = {EFFC_PROGRAM,
                      "eval",
                      folder.at("model.effc"),
                      "--tokens",
-                     golden(model) + "/tokens.json",
+                     familyFolder(model) + "/tokens.json",
                      "--device",
                      "host"};
     all.insert(all.end(), options.begin(), options.end());

@@ -4,7 +4,7 @@
 // models are one of each kind of state: a recurrence, one with a convolution before
 // it, and a window with first tokens that stay, which a ring holds.
 #include "test/LongCheck.h"
-#include "test/e2e/Process.h"
+#include "test/e2e/FamilyFile.h"
 #include "test/e2e/TemporaryFolder.h"
 
 #include "runtime/include/effc/effc.hpp"
@@ -36,19 +36,8 @@ TEST_P(SavedText, HasTheBitsOfOneThatNeverStops) {
   const uint64_t steps = isLongCheck() ? 1'000'000 : 20'000,
                  every = isLongCheck() ? 1'000 : 100;
   TemporaryFolder folder;
-  std::vector<std::string> compile = {EFFC_PROGRAM,
-                                      "compile",
-                                      EFFC_GOLDENS "/families/" +
-                                          std::string(GetParam().name),
-                                      "-o",
-                                      folder.at("model.effc"),
-                                      "--prefill-rows",
-                                      "16",
-                                      "--max-batch",
-                                      "2"};
-  compile.insert(compile.end(), GetParam().options.begin(),
-                 GetParam().options.end());
-  Finished done = runProgram(compile);
+  Finished done = compileSmallFamily(GetParam().name, folder.at("model.effc"),
+                                     GetParam().options);
   ASSERT_EQ(done.status, 0) << done.err;
 
   effc::Model model(folder.at("model.effc"));

@@ -364,6 +364,29 @@ static void requireRows(const Model &model, const EvalOptions &options) {
                   " makes a file that gives " + wished);
 }
 
+/// Feeds the sequences, some together, and hands on their rows; how many tokens they have.
+static uint64_t feedRows(const EvalOptions &options, const Model &model,
+                         const std::vector<Tokens> &sequences,
+                         const HiddenRows::Sink &take) {
+  uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
+                                        1, options.batch.value_or(1));
+  Place place = openEngine(options.device, model,
+                           {.sessions = batch, .takesHidden = true});
+  uint64_t tokens = 0, done = 0;
+  for (const Tokens &sequence : sequences)
+    tokens += sequence.size();
+  Progress progress("eval", "tokens", tokens);
+  HiddenRows(model, place.engine, batch)
+      .feed(sequences, options.last,
+            [&](size_t sequence, uint64_t first, std::span<const float> rows) {
+              take(sequence, first, rows);
+              progress.update(done += options.last
+                                          ? first + 1
+                                          : rows.size() / model.rowWidth());
+            });
+  return tokens;
+}
+
 /// Writes the hidden states, or inner values, of a file that was compiled for them.
 static void writeRows(const EvalOptions &options) {
   Model model = openModel(options.file, options.access);
@@ -379,25 +402,12 @@ static void writeRows(const EvalOptions &options) {
                                   : sequence.size());
   std::vector<RowPart> parts = partsOf(model);
   RowPartWriter writer(path, parts, counts);
-  uint32_t batch = std::clamp<uint32_t>(static_cast<uint32_t>(sequences.size()),
-                                        1, options.batch.value_or(1));
-  Place place = openEngine(options.device, model,
-                           {.sessions = batch, .takesHidden = true});
-  uint64_t tokens = 0, done = 0;
-  for (const Tokens &sequence : sequences)
-    tokens += sequence.size();
-  {
-    Progress progress("eval", "tokens", tokens);
-    HiddenRows(model, place.engine, batch)
-        .feed(
-            sequences, options.last,
-            [&](size_t sequence, uint64_t first, std::span<const float> rows) {
-              uint64_t count = rows.size() / model.rowWidth();
-              writer.write(sequence, options.last ? 0 : first, rows,
-                           model.rowWidth());
-              progress.update(done += options.last ? first + 1 : count);
-            });
-  }
+  uint64_t tokens = feedRows(
+      options, model, sequences,
+      [&](size_t sequence, uint64_t first, std::span<const float> rows) {
+        writer.write(sequence, options.last ? 0 : first, rows,
+                     model.rowWidth());
+      });
   writer.finish();
   if (options.json) {
     nlohmann::ordered_json json = {{"tokens", tokens},
@@ -428,28 +438,15 @@ static void collectImportance(const EvalOptions &options) {
                                    options.window, options.window);
   requireRoom(model, windows.sequences);
   checkRowFile(model, options, "collect-importance", *options.importance);
-  uint32_t batch =
-      std::clamp<uint32_t>(static_cast<uint32_t>(windows.sequences.size()), 1,
-                           options.batch.value_or(1));
-  Place place = openEngine(options.device, model,
-                           {.sessions = batch, .takesHidden = true});
-  uint64_t tokens = 0, done = 0, longest = 0;
-  for (const Tokens &sequence : windows.sequences) {
-    tokens += sequence.size();
+  uint64_t longest = 0;
+  for (const Tokens &sequence : windows.sequences)
     longest = std::max<uint64_t>(longest, sequence.size());
-  }
-  if (tokens == 0)
+  if (longest == 0)
     throw Failure("there is no token from which importance could be gathered");
   GgufWriter writer(*options.importance);
-  {
-    Progress progress("eval", "tokens", tokens);
-    HiddenRows(model, place.engine, batch)
-        .feed(windows.sequences, /*lastAlone=*/false,
-              [&](size_t, uint64_t, std::span<const float> rows) {
-                sums.add(rows);
-                progress.update(done += rows.size() / model.rowWidth());
-              });
-  }
+  uint64_t tokens = feedRows(
+      options, model, windows.sequences,
+      [&](size_t, uint64_t, std::span<const float> rows) { sums.add(rows); });
   sums.write(writer, options.text ? *options.text : *options.tokens,
              static_cast<uint32_t>(longest),
              static_cast<uint32_t>(windows.sequences.size()));

@@ -9,7 +9,8 @@
 
 namespace effc::cli {
 
-/// Feeds texts to a model that was compiled with --hidden. One thread at a time.
+/// Feeds texts to a model that gives other rows than logits: hidden states, inner values
+/// or what matrices are multiplied by. One thread at a time.
 class HiddenRows {
 public:
   /// `sessions`: as many texts are fed together, of the engine's.
