@@ -10,8 +10,11 @@ using namespace effc::rt;
 /// How far sums of quickExp() and those that are exact may lie apart, relative to
 /// them: roundings of 2^20 terms, tokens that are passed over, and quickExp().
 static constexpr double kApart = 1e-9;
-/// The same of sums in f32.
-static constexpr double kRoughlyApart = 1.5e-5;
+/// What the error of a rough sum is beside it, and the same of sums of quickExp(), which
+/// it is compared with.
+static double apartOf(const RoughMass &mass) {
+  return 1.5 * mass.error / mass.sum + kApart;
+}
 
 static bool comesBefore(const Candidate &a, const Candidate &b) {
   return a.comesBefore(b);
@@ -123,7 +126,10 @@ void Filters::Pass::keepTopK() {
 /// Keeps the likeliest tokens up to the one with which they reach top_p.
 void Filters::Pass::keepTopPOfAll() {
   if (isTame()) {
-    double total = row.roughMass(distance);
+    // Most tokens lie far below the best, and weigh little together.
+    constexpr double kCoarsely = 11, kRoughly = 2e-5;
+    RoughMass rough = row.roughMass(distance, kCoarsely);
+    double total = rough.sum, most = total + rough.error;
     // What lies farther weighs less than what may be left out, all together.
     double rest = (1 - filters.topP) * total;
     double farthest = std::log(static_cast<double>(row.size()) / rest) + 1;
@@ -132,14 +138,21 @@ void Filters::Pass::keepTopPOfAll() {
     for (double near = kNear;; near += kStep) {
       kept.clear();
       gatherWithin(std::min(near, farthest));
-      if (near >= farthest || quickSum() >= filters.topP * total * 1.01)
+      if (near >= farthest || quickSum() >= filters.topP * most * 1.01)
         break;
     }
     size_t gathered = kept.size();
-    if (cutByQuickSums(filters.topP, total, kRoughlyApart, comesBefore,
+    if (cutByQuickSums(filters.topP, total, apartOf(rough), comesBefore,
                        wholePart()))
       return;
     kept.cut(gathered); // in another order, which does not matter
+    if (rough.error > kRoughly * rough.sum) {
+      rough = row.roughMass(distance, kFarthest);
+      if (cutByQuickSums(filters.topP, rough.sum, apartOf(rough), comesBefore,
+                         wholePart()))
+        return;
+      kept.cut(gathered);
+    }
     if (cutByQuickSums(filters.topP, row.mass(distance), kApart, comesBefore,
                        wholePart()))
       return;

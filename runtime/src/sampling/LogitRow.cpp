@@ -87,13 +87,13 @@ double LogitRow::mass(const Distance &distance) const {
   return sum;
 }
 
-double LogitRow::roughMass(const Distance &distance) const {
+RoughMass LogitRow::roughMass(const Distance &distance, double coarsely) const {
   size_t whole = logits.size() / kBlock;
-  double sum = rowPasses().roughMass(logits.data(), maxima.data(), whole,
-                                     distance, kFarthest);
+  RoughMass mass = rowPasses().roughMass(logits.data(), maxima.data(), whole,
+                                         distance, coarsely, kFarthest);
   for (size_t id = whole * kBlock; id < logits.size(); ++id)
-    sum += quickExp(distance.of(logits[id]));
-  return sum;
+    mass.sum += quickExp(distance.of(logits[id]));
+  return mass;
 }
 
 Moments LogitRow::moments(const Distance &distance) const {

@@ -44,8 +44,9 @@ public:
   /// The sum of quickExp() over all tokens, but for some that add less than
   /// 2^-51 each.
   double mass(const Distance &distance) const;
-  /// The same within 10^-5 of it, faster.
-  double roughMass(const Distance &distance) const;
+  /// The same, faster: within 10^-5 of it if no token lies more than `coarsely` below
+  /// the best, and less near the more weight such tokens have.
+  RoughMass roughMass(const Distance &distance, double coarsely) const;
   /// Moments of the tokens of `mass`, the same bits on every machine; of a row whose
   /// best logit is finite.
   Moments moments(const Distance &distance) const;

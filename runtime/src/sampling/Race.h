@@ -4,8 +4,10 @@
 
 #include "runtime/src/sampling/Noise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace effc::rt {
 
@@ -20,6 +22,25 @@ struct Race {
   /// Whether a token of this logit loses, whatever its noise.
   bool isLost(float logit) const { return logit * scale + Noise::kMost < best; }
 
+  /// A logit below which a token loses, if it has at most so much noise; minus infinity
+  /// where none is known.
+  float logitAt(float amount) const {
+    if (!std::isfinite(best))
+      return -INFINITY;
+    double sum = double(best) - amount, rounding = roundingNear(amount);
+    double logit = (sum - rounding) / scale;
+    constexpr double kMostLogit = std::numeric_limits<float>::max();
+    return std::nextafter(
+        static_cast<float>(std::clamp(logit, -kMostLogit, kMostLogit)),
+        -INFINITY);
+  }
+  /// A token with a logit of at most `logit` needs at least so much noise to win; NaN
+  /// where that is not known.
+  double leastNoiseUpTo(float logit) const {
+    double scaled = double(logit) * scale;
+    return double(best) - scaled - roundingNear(scaled);
+  }
+
   void enter(float logit, int32_t id) {
     if (isLost(logit))
       return;
@@ -28,6 +49,12 @@ struct Race {
       best = sum;
       token = id;
     }
+  }
+
+private:
+  /// More than what sums of the size of the best, and of `other`, are rounded by.
+  double roundingNear(double other) const {
+    return (std::abs(double(best)) + std::abs(other)) * 0x1p-20;
   }
 };
 

@@ -28,9 +28,11 @@ struct RowPasses {
   /// of some more.
   double (*mass)(const float *row, const float *maxima, size_t blocks,
                  const Distance &distance, double farthest);
-  /// The same in f32, within 10^-5 of it where nothing lies farther than 36.
-  double (*roughMass)(const float *row, const float *maxima, size_t blocks,
-                      const Distance &distance, double farthest);
+  /// The same in f32 where nothing lies farther than 36, and much faster in blocks that
+  /// lie more than `coarsely` below the best.
+  RoughMass (*roughMass)(const float *row, const float *maxima, size_t blocks,
+                         const Distance &distance, double coarsely,
+                         double farthest);
   /// Moments of the tokens of `mass`, by quickExp(): added up in one order, so that
   /// all widths have the same bits. All logits that are looked at are finite or
   /// minus infinity.

@@ -60,6 +60,11 @@ struct Distance {
   }
 };
 
+/// A sum of weights, and how far the exact one may be from it.
+struct RoughMass {
+  double sum, error;
+};
+
 /// Sums over a row's tokens: of their weights, and of weights times distances, from
 /// which the expected surprise follows.
 struct Moments {
