@@ -261,7 +261,13 @@ private:
                                std::to_string(input.widestKept)) +
                     " (--window)");
     model.module = std::move(*module);
-    model.entryNames = EntryNames(modelType, isGguf);
+    auto walked = model.module->walk([](mlir::Operation *op) {
+      return llvm::isa<seq::RoutedExpertsOp, seq::ExpertHiddenOp>(op)
+                 ? mlir::WalkResult::interrupt()
+                 : mlir::WalkResult::advance();
+    });
+    model.entryNames =
+        EntryNames(modelType, isGguf, /*hasExperts=*/walked.wasInterrupted());
     return findImportance();
   }
 

@@ -1,7 +1,5 @@
 #include "frontend/importance/EntryNames.h"
 
-#include "frontend/gguf/Names.h"
-
 #include "llvm/ADT/STLExtras.h"
 
 using namespace effc;
@@ -10,22 +8,10 @@ using namespace effc::frontend;
 /// 63 bytes, of which ".in_sum2" takes 8.
 static constexpr size_t kMostBytes = 55;
 
-EntryNames::Known EntryNames::knownNameOf(llvm::StringRef source) const {
-  for (const GgufArchitecture *architecture : listGgufArchitectures()) {
-    if (architecture->modelType != modelType)
-      continue;
-    GgufGivenName given = findGivenName(*architecture, source,
-                                        [](llvm::StringRef) { return false; });
-    if (given.name.empty() || (!isGguf && given.hasOtherColumns))
-      continue;
-    // Tensors of all experts have no such end in some checkpoints.
-    llvm::StringRef end = llvm::StringRef(given.name).ends_with(".weight") ||
-                                  llvm::StringRef(given.name).ends_with(".bias")
-                              ? ""
-                              : ".weight";
-    return {given.name + end.str(), given.expert.has_value()};
-  }
-  return {};
+static void append(const std::vector<LibraryName> &known,
+                   std::vector<std::string> &names) {
+  for (const LibraryName &one : known)
+    names.push_back(one.name);
 }
 
 /// Each once, if they all fit.
@@ -47,9 +33,11 @@ std::vector<std::string> EntryNames::ofMatrix(seq::WeightOp weight) const {
     return {weight.getSymName().str()};
   std::vector<std::string> names;
   for (llvm::StringRef source : weight.getSources()) {
-    Known known = knownNameOf(source);
-    names.push_back(known.name.empty() || known.isExperts ? source.str()
-                                                          : known.name);
+    std::vector<LibraryName> known = library.own(source, hasExperts);
+    if (known.empty() || known.front().isOfExperts)
+      names.push_back(source.str());
+    else
+      append(known, names);
   }
   return orOwn(std::move(names), weight);
 }
@@ -58,12 +46,12 @@ std::vector<std::string> EntryNames::ofExperts(seq::WeightOp weight) const {
   llvm::SmallVector<llvm::StringRef> sources = weight.getSources();
   std::vector<std::string> names;
   for (llvm::StringRef source : sources) {
-    Known known = knownNameOf(source);
-    if (known.name.empty())
+    std::vector<LibraryName> known = library.own(source, hasExperts);
+    if (known.empty())
       return orOwn(
           {sources.size() == 1 ? source.str() : weight.getSymName().str()},
           weight);
-    names.push_back(known.name);
+    append(known, names);
   }
   return orOwn(std::move(names), weight);
 }

@@ -3,7 +3,7 @@
 #include "dialects/seq/Remarks.h"
 #include "dialects/storage/rounding/Rounding.h"
 #include "frontend/checkpoint/Refusal.h"
-#include "frontend/gguf/Names.h"
+#include "frontend/importance/LibraryNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -25,115 +25,26 @@ struct Found {
 class Search {
 public:
   Search(const ImportanceFile &file, StringRef modelType, bool isGguf)
-      : file(file), isGguf(isGguf) {
-    // A name that several architectures know stands for the same matrix in all, but
-    // the model's own come first.
-    for (bool isOwn : {true, false})
-      for (const GgufArchitecture *architecture : listGgufArchitectures())
-        if ((architecture->modelType == modelType) == isOwn)
-          architectures.push_back(architecture);
-  }
+      : file(file), names(modelType, isGguf) {}
 
   Found find(StringRef source) const;
 
 private:
-  Found entryOf(StringRef given) const;
-
   const ImportanceFile &file;
-  bool isGguf;
-  std::vector<const GgufArchitecture *> architectures;
+  LibraryNames names;
 };
 
 } // namespace
 
-/// Where a flag of the converter joined matrices that have the same inputs.
-static std::string joinedNameOf(StringRef given) {
-  constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> kJoined[] = {
-      {".attn_q.", ".attn_qkv."},
-      {".attn_k.", ".attn_qkv."},
-      {".attn_v.", ".attn_qkv."},
-      {".ffn_gate_exps.", ".ffn_gate_up_exps."},
-      {".ffn_up_exps.", ".ffn_gate_up_exps."}};
-  for (const auto &[part, whole] : kJoined)
-    if (auto [before, after] = given.split(part); before.size() < given.size())
-      return (before + whole + after).str();
-  return "";
-}
-
-/// What rows of architectures call a tensor that a checkpoint has under another name:
-/// joined with one that has the same inputs, of all experts together, or below another
-/// prefix.
-struct OtherName {
-  llvm::StringLiteral own, known;
-  bool ofAllExperts = false;
-};
-static constexpr OtherName kOtherNames[] = {
-    {"model.language_model.", "model."},
-    {"shared_mlp.input_linear.", "shared_mlp.gate_proj."},
-    {"block_sparse_moe.input_linear.", "block_sparse_moe.experts.0.gate_proj.",
-     true},
-    {"block_sparse_moe.output_linear.", "block_sparse_moe.experts.0.down_proj.",
-     true},
-    // Of gpt-oss, whose rows speak of all experts, and of others.
-    {"experts.gate_up_proj", "experts.gate_proj", true},
-    {"experts.gate_up_proj", "experts.0.gate_proj.weight", true},
-    {"experts.up_proj", "experts.0.up_proj.weight", true},
-    {"experts.down_proj", "experts.0.down_proj.weight", true},
-    {".block_sparse_moe.gate_proj.", ".mlp.gate_proj."},
-    {".block_sparse_moe.up_proj.", ".mlp.up_proj."},
-    {".block_sparse_moe.down_proj.", ".mlp.down_proj."},
-    {".moe.", ".feed_forward."},
-    {"model.layers.", "backbone.layers."},
-};
-
-/// A name, and whether it stands for all experts.
-using KnownName = std::pair<std::string, bool>;
-
-/// The name itself first.
-static llvm::SmallVector<KnownName> knownNamesOf(StringRef source) {
-  llvm::SmallVector<KnownName> names = {{source.str(), false}};
-  // The first releases of GPT-2 and BLOOM lie without the prefix.
-  for (StringRef start : {"h.", "wte.", "wpe.", "word_embeddings."})
-    if (source.starts_with(start))
-      names.push_back({"transformer." + source.str(), false});
-  for (const OtherName &other : kOtherNames)
-    for (size_t i = 0, count = names.size(); i < count; ++i) {
-      auto [before, after] = StringRef(names[i].first).split(other.own);
-      if (before.size() < names[i].first.size())
-        names.push_back({(before + other.known + after).str(),
-                         names[i].second || other.ofAllExperts});
-    }
-  return names;
-}
-
-/// That of a tensor of the model's GGUF file.
-Found Search::entryOf(StringRef given) const {
-  for (const std::string &name : {given.str(), joinedNameOf(given)})
-    if (const auto *numbers = file.find(name))
-      return {numbers, name, {}};
-  return {};
-}
-
-/// The first entry that is there, under the first name that has one.
+/// The entry under the tensor's own name, or else the first that is there.
 Found Search::find(StringRef source) const {
   if (const auto *numbers = file.find(source))
     return {numbers, source.str(), {}};
-  for (const auto &[name, ofAllExperts] : knownNamesOf(source))
-    for (const GgufArchitecture *architecture : architectures) {
-      GgufGivenName given =
-          findGivenName(*architecture, name,
-                        [&](StringRef name) { return entryOf(name).numbers; });
-      if (given.name.empty())
-        continue;
-      if (!isGguf && given.hasOtherColumns)
-        return {};
-      if (Found found = entryOf(given.name); found.numbers) {
-        if (!ofAllExperts)
-          found.expert = given.expert;
-        return found;
-      }
-    }
-  return {};
+  std::optional<LibraryName> known = names.find(
+      source, [&](StringRef name) { return file.find(name) != nullptr; });
+  if (!known)
+    return {};
+  return {file.find(known->name), known->name, known->expert};
 }
 
 /// The numbers of one tensor's columns, as many times as the tensor has matrices;

@@ -130,16 +130,19 @@ TEST_F(Importance, OfExpertsIsThatOfTheTokensThatTookThem) {
              "model.layers.2.mlp.down_proj.weight");
 }
 
-// Gates and ups in one tensor, which has no name there.
-TEST_F(Importance, OfJoinedTensorsHasTheCheckpointsNames) {
+// Gates and ups in one tensor, of which llama.cpp has two. What every token passes is
+// called so beside experts.
+TEST_F(Importance, OfJoinedTensorsHasTheNamesOfTheirParts) {
   std::string model = "granitemoehybrid/experts", layer = "model.layers.1.";
   collect(model);
   Tensors file = read();
-  expectSums(file, layer + "shared_mlp.input_linear.weight", model,
-             layer + "shared_mlp.input_linear.weight");
-  expectSums(file, layer + "block_sparse_moe.input_linear.weight", model,
-             layer + "block_sparse_moe.experts.gate_up_proj");
-  expectSums(file, layer + "block_sparse_moe.output_linear.weight", model,
+  for (std::string part : {"gate", "up"}) {
+    expectSums(file, "blk.1.ffn_" + part + "_shexp.weight", model,
+               layer + "shared_mlp.input_linear.weight");
+    expectSums(file, "blk.1.ffn_" + part + "_exps.weight", model,
+               layer + "block_sparse_moe.experts.gate_up_proj");
+  }
+  expectSums(file, "blk.1.ffn_down_exps.weight", model,
              layer + "block_sparse_moe.experts.down_proj");
   expectSums(file, "blk.0.ssm_out.weight", model,
              "model.layers.0.mamba.out_proj.weight");
@@ -153,7 +156,9 @@ TEST_F(Importance, OfExpertsWithBiasesCountsATokenOnce) {
   Tensors file = read();
   for (std::string layer : {"0.", "1."}) {
     std::string experts = "model.layers." + layer + "mlp.experts.";
-    expectSums(file, experts + "gate_up_proj", model, experts + "gate_up_proj");
+    for (std::string part : {"gate", "up"})
+      expectSums(file, "blk." + layer + "ffn_" + part + "_exps.weight", model,
+                 experts + "gate_up_proj");
     expectSums(file, "blk." + layer + "ffn_down_exps.weight", model,
                experts + "down_proj");
   }
