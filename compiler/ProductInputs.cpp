@@ -9,11 +9,47 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace effc;
 
 namespace {
+
+/// A value, and the matrices that are multiplied by it.
+struct Input {
+  std::vector<std::string> names;
+  Value value;
+
+  NamedValue named(StringRef suffix) const {
+    return {llvm::join(names, EFFC_INPUT_SEPARATOR) + suffix.str(), value};
+  }
+};
+
+/// Each value once, in the order in which they are read first.
+class InputList {
+public:
+  void add(std::string name, Value value) {
+    // A file has no longer names, which many matrices of one value may have together.
+    constexpr size_t kMostBytes = 4000;
+    for (Input &input : inputs) {
+      if (input.value != value)
+        continue;
+      if (llvm::is_contained(input.names, name))
+        return;
+      size_t size = name.size();
+      for (const std::string &other : input.names)
+        size += other.size() + 1;
+      if (size > kMostBytes)
+        continue;
+      input.names.push_back(std::move(name));
+      return;
+    }
+    inputs.push_back({{std::move(name)}, value});
+  }
+
+  std::vector<Input> inputs;
+};
 
 /// Collects values with their names, and makes those that no op gives.
 class ProductInputs {
@@ -30,6 +66,8 @@ public:
       ops.push_back(&op);
     for (Operation *op : ops)
       addInputsOf(op);
+    for (const Input &input : dense.inputs)
+      values.push_back(input.named(EFFC_INPUT_SUFFIX));
     for (auto &[rows, group] : groups)
       addGroup(group);
   }
@@ -37,42 +75,48 @@ public:
   std::vector<NamedValue> values;
   /// Weights whose products are not known here, each once.
   llvm::MapVector<StringRef, Operation *> others;
+  /// Weights that are computed, each once.
+  llvm::MapVector<StringRef, Operation *> computed;
+  /// A name that would be taken for several; empty: there is none.
+  std::string misread;
 
 private:
   /// Products of experts that were chosen together.
   struct Group {
     std::string part;
     Value scores; // [T,E]
-    std::vector<NamedValue> inputs;
+    InputList list;
     llvm::MapVector<StringRef, Operation *> readers; // of the weights
   };
 
-  /// Null: what is computed of weights is never rounded, so importance is nothing to it.
-  seq::WeightOp weightOf(Value operand) {
+  /// The matrix that `op` multiplies by. Null: what is computed is never rounded, so
+  /// importance is nothing to it.
+  seq::WeightOp weightOf(Operation *op, Value operand) {
     auto parameter = operand.getDefiningOp<seq::ParameterOp>();
     if (!parameter)
       return {};
     auto weight = module.lookupSymbol<seq::WeightOp>(parameter.getWeight());
-    return weight && !weight.getComputed() ? weight : seq::WeightOp();
+    if (!weight || !weight.getComputed())
+      return weight;
+    computed.insert({weight.getSymName(), op});
+    return {};
   }
 
-  static void addTo(std::vector<NamedValue> &list, std::string name,
-                    Value value) {
-    bool isKnown = llvm::any_of(list, [&](const NamedValue &one) {
-      return one.value == value && one.name == name;
-    });
-    if (!isKnown)
-      list.push_back({std::move(name), value});
+  void addTo(InputList &list, std::vector<std::string> given, Value value) {
+    for (std::string &name : given) {
+      if (StringRef(name).contains(EFFC_INPUT_SEPARATOR))
+        misread = name;
+      list.add(std::move(name), value);
+    }
   }
 
   void addInputsOf(Operation *op) {
     if (head.contains(op) || isa<seq::LmHeadOp, seq::EmbeddingOp>(op))
       return;
     if (auto linear = dyn_cast<seq::LinearOp>(op)) {
-      if (seq::WeightOp weight = weightOf(linear.getWeight())) {
+      if (seq::WeightOp weight = weightOf(op, linear.getWeight())) {
         Value x = asDense(linear.getX());
-        for (const std::string &name : names.ofMatrix(weight))
-          addTo(values, name + EFFC_INPUT_SUFFIX, x);
+        addTo(dense, names.ofMatrix(weight), x);
       }
     } else if (auto experts = dyn_cast<seq::RoutedExpertsOp>(op)) {
       addRouted(experts);
@@ -86,7 +130,7 @@ private:
     } else if (isa<seq::KeyScoresOp, seq::ProductKeyExpertsOp,
                    seq::ProductKeyMemoryOp>(op)) {
       for (Value operand : op->getOperands())
-        if (seq::WeightOp weight = weightOf(operand))
+        if (seq::WeightOp weight = weightOf(op, operand))
           others.insert({weight.getSymName(), op});
     }
   }
@@ -96,8 +140,12 @@ private:
   Value asDense(Value value) {
     bool isCut = value.getDefiningOp<seq::SliceOp>() &&
                  cast<RankedTensorType>(value.getType()).getRank() > 2;
-    return isCut ? seq::ScaleOp::create(builder, value.getLoc(), value, 1)
-                 : value;
+    if (!isCut)
+      return value;
+    Value &written = sideBySide[value];
+    if (!written)
+      written = seq::ScaleOp::create(builder, value.getLoc(), value, 1);
+    return written;
   }
 
   /// [T,1,1,E], as choices want them.
@@ -161,7 +209,7 @@ private:
   }
 
   void addToGroup(Operation *op, Value rows, Value table, Value input) {
-    seq::WeightOp weight = weightOf(table);
+    seq::WeightOp weight = weightOf(op, table);
     if (!weight)
       return;
     auto chosen = rows.getDefiningOp<seq::ChooseRowsOp>();
@@ -184,13 +232,12 @@ private:
     }
     group.readers.insert({weight.getSymName(), op});
     // Gates and ups of one tensor are two products, and one entry.
-    for (const std::string &name : names.ofExperts(weight))
-      addTo(group.inputs, name + EFFC_EXPERT_INPUT_SUFFIX, input);
+    addTo(group.list, names.ofExperts(weight), input);
   }
 
   void addGroup(Group &group) {
     // One of them says how many experts a token takes.
-    bool hasSlots = llvm::any_of(group.inputs, [](const NamedValue &input) {
+    bool hasSlots = llvm::any_of(group.list.inputs, [](const Input &input) {
       return cast<RankedTensorType>(input.value.getType()).getRank() == 3;
     });
     if (!hasSlots) {
@@ -199,13 +246,16 @@ private:
       return;
     }
     values.push_back({group.part + EFFC_EXPERT_SCORES_SUFFIX, group.scores});
-    llvm::append_range(values, group.inputs);
+    for (const Input &input : group.list.inputs)
+      values.push_back(input.named(EFFC_EXPERT_INPUT_SUFFIX));
   }
 
   ModuleOp module;
   const frontend::EntryNames &names;
   OpBuilder builder;
   llvm::DenseSet<Operation *> head;
+  llvm::DenseMap<Value, Value> sideBySide; // of values that are cut out
+  InputList dense;
   llvm::MapVector<Value, Group> groups; // by the rows chosen
 };
 
@@ -218,12 +268,23 @@ llvm::Error effc::giveProductInputs(ModuleOp module,
   if (!forward)
     return forward.takeError();
   ProductInputs inputs(module, *forward, names);
+  if (!inputs.misread.empty())
+    return llvm::createStringError(
+        "--product-inputs: expects names of matrices without "
+        "'" EFFC_INPUT_SEPARATOR "', which stands between names, but got '" +
+        inputs.misread + "'");
   if (inputs.values.empty())
     return llvm::createStringError(
         "--product-inputs: the model has no product with a matrix of weights");
   for (auto &[weight, op] : inputs.others)
     remarks.push_back(("nothing is gathered of matrix '" + weight +
                        "', which " + describeOp(op) + " reads")
+                          .str());
+  for (auto &[weight, op] : inputs.computed)
+    remarks.push_back(("nothing is gathered of matrix '" + weight +
+                       "', which follows from the configuration and is not "
+                       "rounded; " +
+                       describeOp(op) + " reads it")
                           .str());
   return giveNamedRows(*forward, inputs.values, "--product-inputs");
 }

@@ -178,6 +178,49 @@ TEST_F(Importance, OfExpertsWithoutGatesIsBeforeTheirWeights) {
   }
 }
 
+// In each of two layers one for queries, keys and values, one for gates and ups, and two
+// for what they give: 30, 30, 48 and 44 numbers.
+TEST_F(Importance, OfOneValueTakesOneRow) {
+  std::string model = "llama/llama3_scaling";
+  ASSERT_EQ(compile(model, "model.effc", {"--product-inputs"}).status, 0);
+  Finished done =
+      runProgram({EFFC_PROGRAM, "inspect", folder.at("model.effc"), "--json"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  std::vector<std::string> names;
+  size_t numbers = 0;
+  nlohmann::json file = nlohmann::json::parse(done.out);
+  for (const nlohmann::json &tap : file.at("taps")) {
+    names.push_back(tap.at("name"));
+    ASSERT_EQ(tap.at("shape").size(), 1u);
+    numbers += tap.at("shape")[0].get<size_t>();
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{
+                "blk.0.attn_q.weight|blk.0.attn_k.weight|blk.0.attn_v.weight"
+                ":input",
+                "blk.0.attn_output.weight:input",
+                "blk.0.ffn_gate.weight|blk.0.ffn_up.weight:input",
+                "blk.0.ffn_down.weight:input",
+                "blk.1.attn_q.weight|blk.1.attn_k.weight|blk.1.attn_v.weight"
+                ":input",
+                "blk.1.attn_output.weight:input",
+                "blk.1.ffn_gate.weight|blk.1.ffn_up.weight:input",
+                "blk.1.ffn_down.weight:input"}));
+  EXPECT_EQ(numbers, 2 * (30u + 30 + 48 + 44));
+}
+
+// The sum of weights by which LFM2 divides what experts give.
+TEST_F(Importance, OfNumbersOfTheConfigurationIsNamedAsMissing) {
+  Finished done = compile("lfm2_moe/plain", "model.effc",
+                          {"--product-inputs", "--remarks", "-"});
+  ASSERT_EQ(done.status, 0) << done.err;
+  EXPECT_NE((done.out + done.err)
+                .find("nothing is gathered of matrix 'shares', which follows "
+                      "from the configuration and is not rounded; "),
+            std::string::npos)
+      << done.out << done.err;
+}
+
 // Every matrix but the table of embeddings finds its entry again.
 TEST_F(Importance, IsReadAgain) {
   std::string model = "qwen2/windows_above";

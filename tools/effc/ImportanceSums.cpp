@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <sstream>
 
 using namespace effc;
 using namespace effc::cli;
@@ -22,11 +23,23 @@ static std::optional<std::string> stemOf(const std::string &name,
   return name.substr(0, name.size() - suffix.size());
 }
 
+/// The matrices that are multiplied by one value.
+static std::vector<std::string> namesIn(const std::string &names) {
+  std::vector<std::string> each;
+  std::istringstream stream(names);
+  for (std::string name; std::getline(stream, name, *EFFC_INPUT_SEPARATOR);)
+    each.push_back(name);
+  return each;
+}
+
 ImportanceSums::ImportanceSums(const Model &model) : width(model.rowWidth()) {
   size_t experts = 0;
   for (const RowPart &value : partsOf(model)) {
-    Part part = {Part::Input, value.first, size_t(value.shape.back()),
-                 value.count / size_t(value.shape.back()), nullptr};
+    Part part = {Part::Input,
+                 value.first,
+                 size_t(value.shape.back()),
+                 value.count / size_t(value.shape.back()),
+                 {}};
     size_t rows = part.rows;
     auto name = stemOf(value.name, EFFC_INPUT_SUFFIX);
     if (!name && stemOf(value.name, EFFC_EXPERT_SCORES_SUFFIX)) {
@@ -44,21 +57,22 @@ ImportanceSums::ImportanceSums(const Model &model) : width(model.rowWidth()) {
       throw Failure("the file gives '" + value.name +
                     "', which is not what a matrix is multiplied by: effc "
                     "compile --product-inputs makes a file that gives that");
-    if (name && name->size() + kLongestEnd > GgufWriter::kMostNameBytes)
-      throw Failure("a GGUF file has no room for so long a name as '" + *name +
-                    "'");
-    if (name) {
-      Entry &entry = entries[*name];
-      entry.sums.resize(rows * part.width);
-      entry.counts.resize(rows);
-      part.entry = &entry;
-    }
-    parts.push_back(part);
+    if (name)
+      for (const std::string &matrix : namesIn(*name)) {
+        if (matrix.size() + kLongestEnd > GgufWriter::kMostNameBytes)
+          throw Failure("a GGUF file has no room for so long a name as '" +
+                        matrix + "'");
+        Entry &entry = entries[matrix];
+        entry.sums.resize(rows * part.width);
+        entry.counts.resize(rows);
+        part.entries.push_back(&entry);
+      }
+    parts.push_back(std::move(part));
   }
   for (const Part &part : parts)
-    if (part.entry &&
-        part.entry->sums.size() != part.entry->counts.size() * part.width)
-      throw Failure("the file gives inputs of several sizes for one matrix");
+    for (const Entry *entry : part.entries)
+      if (entry->sums.size() != entry->counts.size() * part.width)
+        throw Failure("the file gives inputs of several sizes for one matrix");
 }
 
 void ImportanceSums::choose(std::span<const float> scores, size_t count) {
@@ -77,10 +91,13 @@ void ImportanceSums::choose(std::span<const float> scores, size_t count) {
 
 void ImportanceSums::addRow(std::span<const float> row) {
   size_t group = 0;
-  auto count = [](Entry &entry, size_t matrix, std::span<const float> input) {
-    for (size_t i = 0; i < input.size(); ++i)
-      entry.sums[matrix * input.size() + i] += double(input[i]) * input[i];
-    entry.counts[matrix] += 1;
+  auto count = [](const Part &part, size_t matrix,
+                  std::span<const float> input) {
+    for (Entry *entry : part.entries) {
+      for (size_t i = 0; i < input.size(); ++i)
+        entry->sums[matrix * input.size() + i] += double(input[i]) * input[i];
+      entry->counts[matrix] += 1;
+    }
   };
   for (const Part &part : parts) {
     std::span<const float> numbers =
@@ -92,10 +109,10 @@ void ImportanceSums::addRow(std::span<const float> row) {
       choose(numbers, taken[group++]);
     else if (part.kind == Part::ExpertInput)
       for (size_t slot = 0; slot < chosen.size(); ++slot)
-        count(*part.entry, chosen[slot], input(part.rows > 1 ? slot : 0));
+        count(part, chosen[slot], input(part.rows > 1 ? slot : 0));
     else
       for (size_t block = 0; block < part.rows; ++block)
-        count(*part.entry, block, input(block));
+        count(part, block, input(block));
   }
 }
 

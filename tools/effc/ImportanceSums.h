@@ -43,7 +43,7 @@ private:
     enum Kind { Input, Scores, ExpertInput } kind;
     size_t first, width; // width: of one matrix's input
     size_t rows; // of Input: blocks; of ExpertInput: 1, or one per choice
-    Entry *entry;
+    std::vector<Entry *> entries;
   };
 
   void addRow(std::span<const float> row);
