@@ -19,7 +19,7 @@ static KimiDeltaConfig readDelta(ConfigReader &reader, FamilyInput &input,
   delta.keys = reader.requireInteger(
       reader.spelled("linear_head_dim", "head_dim"), 1, kMostDimension);
   delta.taps = reader.getInteger(
-      reader.spelled("linear_conv_kernel_dim", "short_conv_kernel_size"), 2, 64,
+      reader.spelled("linear_conv_kernel_dim", "short_conv_kernel_size"), 1, 64,
       4);
   ignoreHarmless(reader, input.remarks, {"head_dim", "short_conv_kernel_size"});
   delta.epsilon = epsilon;

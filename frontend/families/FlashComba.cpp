@@ -40,7 +40,7 @@ static CombaConfig readComba(FamilyInput &input) {
                   Twine(config.groups) + ", but got " + Twine(config.heads));
   config.values = readHeadChannels(reader, "expand_v", 2, config.keys,
                                    /*heads=*/1, "head_dim");
-  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", true))
     config.taps = 0;
   config.gate = reader.getBoolean("use_output_gate", true);

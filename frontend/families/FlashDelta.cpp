@@ -48,7 +48,7 @@ struct DeltaOperands {
 } // namespace
 
 static void readConvolutions(ConfigReader &reader, DeltaConfig &config) {
-  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", true))
     config.taps = 0;
   config.doubled = reader.getBoolean("allow_neg_eigval", false);

@@ -144,7 +144,7 @@ static DeltaProductConfig readDeltaProduct(FamilyInput &input) {
                                    /*heads=*/1, "head_dim");
   config.corrections =
       reader.getInteger("num_householder", 1, kMostCorrections, 1);
-  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", true))
     config.taps = 0;
   config.forgets = reader.getBoolean("use_forget_gate", false);

@@ -38,7 +38,7 @@ static GsaConfig readGsa(FamilyInput &input) {
   GsaConfig config;
   config.model = readFlash(input, 4);
   config.model.family = "gsa";
-  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", false))
     config.taps = 0;
   // To the library null is false.

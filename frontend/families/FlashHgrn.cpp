@@ -15,7 +15,7 @@ Module effc::frontend::importFlashHgrn(FamilyInput &input) {
   config.family = "hgrn";
   double expand = reader.getNumberIfSet("expand_ratio", 1e-3, 1024).value_or(1);
   int64_t inner = std::max<int64_t>(int64_t(double(config.width) * expand), 1);
-  int64_t taps = reader.getInteger("conv_size", 2, 64, 4);
+  int64_t taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", false))
     taps = 0;
   bool bounded = reader.getBoolean("use_lower_bound", true);

@@ -69,7 +69,7 @@ static LightNetConfig readLightNet(FamilyInput &input) {
     reader.report("expects 'hidden_size' to be a multiple of the heads " +
                   Twine(config.heads) + ", but got " + Twine(width));
   config.values = std::max<int64_t>(width / config.heads, 1);
-  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", false))
     config.taps = 0;
   config.gateRank =

@@ -34,7 +34,7 @@ struct LinearConfig {
 } // namespace
 
 static int64_t readTaps(ConfigReader &reader, bool byDefault) {
-  int64_t taps = reader.getInteger("conv_size", 2, 64, 4);
+  int64_t taps = reader.getInteger("conv_size", 1, 64, 4);
   return reader.getBoolean("use_short_conv", byDefault) ? taps : 0;
 }
 

@@ -25,7 +25,7 @@ Module effc::frontend::importFlashSamba(FamilyInput &input) {
   mixer.inner = reader.getIntegerIfSet("intermediate_size", 1, kMostDimension)
                     .value_or(mixer.inner);
   mixer.keys = reader.getInteger("state_size", 1, kMostDimension, 16);
-  mixer.taps = reader.getInteger("conv_kernel", 2, 64, 4);
+  mixer.taps = reader.getInteger("conv_kernel", 1, 64, 4);
   mixer.projectionBias = reader.getBoolean("use_bias", false);
   mixer.rank = readTimeStepRank(reader, "time_step_rank", config.width);
   requireOneOf(reader, "hidden_act", {"swish", "silu"});

@@ -83,7 +83,7 @@ static void readLibraryLayers(ConfigReader &reader, KimiConfig &config,
        otherwise(delta.heads, 32));
   read("linear_head_dim", 1, kMostDimension, delta.keys,
        otherwise(delta.keys, 128));
-  read("linear_conv_kernel_dim", 2, 64, delta.taps, otherwise(delta.taps, 4));
+  read("linear_conv_kernel_dim", 1, 64, delta.taps, otherwise(delta.taps, 4));
   delta.epsilon = config.norm.epsilon;
   config.delta = delta;
   std::vector<unsigned> kinds = readLayerPattern(
@@ -110,7 +110,7 @@ static void readLinearLayers(ConfigReader &outer, KimiConfig &config) {
   KimiDeltaConfig &delta = config.delta;
   delta.heads = reader.requireInteger("num_heads", 1, kMostDimension);
   delta.keys = reader.requireInteger("head_dim", 1, kMostDimension);
-  delta.taps = reader.requireInteger("short_conv_kernel_size", 2, 64);
+  delta.taps = reader.requireInteger("short_conv_kernel_size", 1, 64);
   delta.epsilon = config.norm.epsilon;
   config.linear = readLayerNumbers(reader, "kda_layers", config.layers);
   std::vector<bool> attends =

@@ -87,7 +87,7 @@ static StateSpaceConfig readMixer(ConfigReader &reader) {
   llvm::StringRef groups = reader.spelled("mamba_n_groups", "n_groups");
   config.groups = reader.getInteger(groups, 1, kMost, 8);
   config.taps = reader.getInteger(reader.spelled("mamba_d_conv", "conv_kernel"),
-                                  2, 64, 4);
+                                  1, 64, 4);
   config.convolutionBias = reader.getBoolean(
       reader.spelled("mamba_conv_bias", "use_conv_bias"), true);
   config.inputBias = config.outputBias = reader.getBoolean("use_bias", false);

@@ -35,7 +35,7 @@ static GatedDeltaConfig readDelta(ConfigReader &reader,
                     std::max<int64_t>(1, int64_t(0.75 * double(decoder.width) /
                                                  double(delta.groups))));
   delta.values = size("linear_value_head_dim", 2 * delta.keys);
-  delta.taps = reader.getInteger("linear_conv_kernel_dim", 2, 64, 4);
+  delta.taps = reader.getInteger("linear_conv_kernel_dim", 1, 64, 4);
   if (!reader.hasProblem() && delta.heads % delta.groups != 0)
     reader.report("expects 'linear_num_value_heads' to be a multiple of "
                   "'linear_num_key_heads' " +

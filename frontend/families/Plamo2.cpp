@@ -77,7 +77,7 @@ static Plamo2Config readPlamo2(FamilyInput &input) {
   decoder.prefix = kPlamoPrefix;
   config.heads = reader.requireInteger("mamba_num_heads", 1, kMostDimension);
   config.keys = reader.requireInteger("mamba_d_state", 1, kMostDimension);
-  config.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
+  config.taps = reader.getInteger("mamba_d_conv", 1, 64, 4);
   config.rank = std::max<int64_t>(64, decoder.width / 16);
   readPlamo2Layers(reader, config);
   readPlamo2Windows(reader, input, config);

@@ -78,7 +78,7 @@ static GriffinConfig readGriffin(FamilyInput &input) {
     reader.report("expects 'lru_width' to be a multiple of "
                   "'num_attention_heads' " +
                   Twine(config.blocks) + ", but got " + Twine(config.inner));
-  config.taps = reader.getInteger("conv1d_width", 2, 64, 4);
+  config.taps = reader.getInteger("conv1d_width", 1, 64, 4);
   // The two halves of a gated layer together.
   int64_t both = reader.requireInteger("intermediate_size", 2, kMostDimension);
   config.mlp.hidden = both / 2;

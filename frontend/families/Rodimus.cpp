@@ -271,7 +271,7 @@ static RodimusConfig readFlashLayout(FamilyInput &input) {
   config.inner = alignToEight(2 * width);
   config.states = reader.getInteger("expand_ratio", 1, kMostDimension, 64);
   config.rank = readRank(reader, "input_gate_low_rank", width);
-  config.taps = reader.getInteger("conv_size", 2, 64, 4);
+  config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", true))
     config.taps = 0;
   config.keyEpsilon = reader.getNumberIfSet("k_norm_eps", 0, 1).value_or(1e-12);

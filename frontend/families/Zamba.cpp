@@ -22,7 +22,7 @@ static SelectiveConfig readHeadedMixer(ConfigReader &reader, int64_t width) {
   SelectiveConfig mixer;
   mixer.heads = reader.getInteger("n_mamba_heads", 1, kMostDimension, 2);
   mixer.keys = reader.getInteger("mamba_d_state", 1, kMostDimension, 16);
-  mixer.taps = reader.getInteger("mamba_d_conv", 2, 64, 4);
+  mixer.taps = reader.getInteger("mamba_d_conv", 1, 64, 4);
   mixer.inner = reader.getInteger("mamba_expand", 1, 1024, 2) * width;
   mixer.rank = readTimeStepRank(reader, "mamba_dt_rank", width);
   mixer.convolutionBias = reader.getBoolean("mamba_conv_bias", true);

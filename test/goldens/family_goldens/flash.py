@@ -73,6 +73,9 @@ CASES = [
         use_output_gate=False, feature_map="relu", num_hidden_layers=3, max_position_embeddings=64,
         attn=dict(layers=[1], num_heads=4, num_kv_heads=2, window_size=9, qkv_bias=True, rope_theta=300.0)),
          dtype="bf16"),
+    case("gla", "one_tap", "GLA", dict(
+        hidden_size=20, num_heads=2, expand_k=0.5, use_short_conv=True, conv_size=1, num_hidden_layers=1,
+        intermediate_size=28)),
     # A bound that binds in some channels.
     case("gla", "shared_keys_bounded", "GLA", dict(
         hidden_size=24, num_heads=6, num_kv_heads=2, expand_k=0.75, expand_v=1.25, clamp_min=-0.4,
@@ -88,6 +91,8 @@ CASES = [
         expand_ratio=6, num_hidden_layers=3, intermediate_size=28, vocab_size=61)),
     case("hgrn2", "convolutions_no_bounds", "HGRN2", dict(
         hidden_size=24, expand_ratio=8, use_lower_bound=False, use_short_conv=True, conv_size=3)),
+    case("hgrn2", "one_tap", "HGRN2", dict(
+        hidden_size=20, expand_ratio=5, use_short_conv=True, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
     case("delta_net", "plain", "DeltaNet", dict(num_heads=3, expand_k=0.8, expand_v=1.2)),
     case("delta_net", "gate_negative", "DeltaNet", dict(
         hidden_size=24, num_heads=2, use_gate=True, allow_neg_eigval=True, use_short_conv=False,
@@ -102,12 +107,17 @@ CASES = [
     case("gated_deltanet", "value_heads", "GatedDeltaNet", dict(
         hidden_size=28, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.0, allow_neg_eigval=True,
         output_gate_activation="sigmoid", conv_size=3, intermediate_size=36)),
+    case("gated_deltanet", "one_tap", "GatedDeltaNet", dict(
+        hidden_size=20, num_heads=2, head_dim=7, expand_v=1.0, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
     case("gated_deltaproduct", "plain", "GatedDeltaProduct", dict(
         num_heads=2, head_dim=7, expand_v=1.0, num_householder=2, use_forget_gate=True, allow_neg_eigval=True),
          options=STEP),
     case("gated_deltaproduct", "single", "GatedDeltaProduct", dict(
         hidden_size=24, num_heads=3, head_dim=6, expand_v=1.5, num_householder=1, use_forget_gate=True, conv_size=3,
         intermediate_size=32, vocab_size=59), dtype="bf16"),
+    case("gated_deltaproduct", "one_tap", "GatedDeltaProduct", dict(
+        hidden_size=20, num_heads=2, head_dim=6, expand_v=1.5, num_householder=2, conv_size=1, num_hidden_layers=1,
+        intermediate_size=28), options=STEP),
     case("gated_deltaproduct", "no_gates", "GatedDeltaProduct", dict(
         hidden_size=20, num_heads=2, head_dim=5, expand_v=2.0, num_householder=3, use_short_conv=False,
         use_output_gate=False, intermediate_size=28, vocab_size=61), options=STEP),
@@ -130,6 +140,8 @@ CASES = [
         hidden_size=24, num_heads=2, num_v_heads=4, head_dim=5, expand_v=1.4, use_output_gate=False, conv_size=3,
         use_inner_decay=False, use_output_correction=False, correction_factor=0.02, tie_word_embeddings=True),
          dtype="bf16", embedding=0.3),
+    case("comba", "one_tap", "Comba", dict(
+        hidden_size=20, num_heads=2, head_dim=7, expand_v=1.0, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
     case("comba", "no_convolutions_hybrid", "Comba", dict(
         hidden_size=20, num_heads=3, head_dim=7, expand_v=1.0, use_short_conv=False, intermediate_size=28,
         num_hidden_layers=2, max_position_embeddings=64, attn=dict(layers=[1], num_heads=5, num_kv_heads=1,
@@ -139,11 +151,17 @@ CASES = [
         hidden_size=24, num_heads=4, num_kv_heads=2, num_slots=None, exapnd_k=0.5, exapnd_v=0.5,
         elementwise_affine=False, use_short_conv=True, conv_size=3, feature_map="relu", gate_logit_normalizer=3,
         norm_eps=1e-4, intermediate_size=28), dtype="bf16"),
+    case("gsa", "one_tap", "GSA", dict(
+        hidden_size=20, num_heads=2, num_slots=7, use_short_conv=True, conv_size=1, num_hidden_layers=1,
+        intermediate_size=28)),
     case("lightnet", "plain", "LightNet", dict(num_heads=3, expand_ratio=7, gate_low_rank_dim=4, intermediate_size=32),
          options=STEP),
     case("lightnet", "convolutions_bf16", "LightNet", dict(
         hidden_size=24, expand_ratio=6, use_short_conv=True, conv_size=3, gate_low_rank_dim=5, intermediate_size=28,
         elementwise_affine=False, tie_word_embeddings=True), dtype="bf16", embedding=0.3, options=STEP),
+    case("lightnet", "one_tap", "LightNet", dict(
+        hidden_size=20, expand_ratio=5, use_short_conv=True, conv_size=1, gate_low_rank_dim=6, num_hidden_layers=1,
+        intermediate_size=28), options=STEP),
     case("transformer", "plain", "Transformer", dict(num_heads=3, intermediate_size=36, max_position_embeddings=64)),
     case("transformer", "windows_bf16", "Transformer", dict(
         hidden_size=24, num_heads=6, num_kv_heads=2, qkv_bias=True, qk_norm=True, window_size=9, rope_theta=300.0,
@@ -188,10 +206,15 @@ CASES = [
         hidden_size=20, block_type="rodimus", residual_in_fp32=False, expand_ratio=9, num_hidden_layers=3, k_norm_eps=1e-6,
         attn=dict(layers=[1], num_heads=2, num_kv_heads=1, window_size=None, rope_theta=300.0),
         intermediate_size=28, tie_word_embeddings=True), dtype="bf16", embedding=0.3),
+    case("rodimus", "one_tap", "Rodimus", dict(
+        hidden_size=20, block_type="rodimus", residual_in_fp32=False, expand_ratio=7, input_gate_low_rank=5, conv_size=1,
+        num_hidden_layers=1, intermediate_size=28)),
     case("hgrn", "lower_bounds", "HGRN", dict(
         hidden_size=20, num_hidden_layers=3, expand_ratio=2, intermediate_size=28)),
     case("hgrn", "convolutions_no_bounds", "HGRN", dict(
         hidden_size=24, use_lower_bound=False, use_short_conv=True, conv_size=3, vocab_size=61)),
+    case("hgrn", "one_tap", "HGRN", dict(
+        hidden_size=20, use_short_conv=True, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
     case("yoco", "gated_retention", "YOCO", dict(
         hidden_size=24, num_self_decoder_layers=2, num_hidden_layers=4, intermediate_size=28,
         max_position_embeddings=64, vocab_size=59,
@@ -235,4 +258,7 @@ CASES = [
         hidden_size=10, state_size=7, conv_kernel=3, expand=3, use_bias=True, tie_word_embeddings=False,
         vocab_size=59, attn=dict(layers=[1], num_heads=5, num_kv_heads=1, qkv_bias=True,
                                  rope_theta=500.0))),
+    case("samba", "one_tap", "Samba", dict(
+        hidden_size=12, state_size=5, conv_kernel=1, time_step_rank=3, num_hidden_layers=1, hidden_ratio=4,
+        attn=dict(layers=[], num_heads=3))),
 ]

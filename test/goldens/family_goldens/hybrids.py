@@ -231,6 +231,9 @@ CASES += [
     case("nemotron_h", "plain", "NemotronH", {
         **NEMOTRON, "layers_block_type": ["linear_attention", "mlp", "full_attention", "mlp", "linear_attention"]},
          draw={**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4)}),
+    case("nemotron_h", "one_tap", "NemotronH", {
+        **NEMOTRON, "conv_kernel": 1, "layers_block_type": ["linear_attention", "full_attention"]},
+         draw={**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4)}),
     case("nemotron_h", "letters_bf16", "NemotronH", {
         **NEMOTRON, "vocab_size": 47, "hidden_size": 24, "num_key_value_heads": 1, "n_groups": 3, "conv_kernel": 3,
         "use_bias": True, "use_conv_bias": False, "mlp_bias": True, "layer_norm_epsilon": 1e-4,

@@ -156,7 +156,7 @@ CASES = [
 ]
 
 
-def build_librarys():
+def build_librarys(taps=3):
     """The public library's own model (releases from 5.24), with its functions in torch and not Triton's."""
     from transformers.models.kimi_linear import modeling_kimi_linear as library
     for name in ("chunk_kimi_delta_attention", "recurrent_kimi_delta_attention", "causal_conv1d_fn",
@@ -166,12 +166,14 @@ def build_librarys():
         vocab_size=23, hidden_size=12, intermediate_size=20, moe_intermediate_size=9, num_hidden_layers=2,
         num_attention_heads=3, num_key_value_heads=3, kv_lora_rank=10, qk_rope_head_dim=4, qk_nope_head_dim=6,
         v_head_dim=5, n_shared_experts=1, num_local_experts=4, num_experts_per_tok=2, linear_head_dim=8,
-        linear_num_heads=2, linear_conv_kernel_dim=3, max_position_embeddings=64, rms_norm_eps=1e-5,
+        linear_num_heads=2, linear_conv_kernel_dim=taps, max_position_embeddings=64, rms_norm_eps=1e-5,
         layer_types=["linear_attention", "full_attention"], mlp_layer_types=["dense", "sparse"],
         experts_implementation="eager", bos_token_id=1, eos_token_id=2, pad_token_id=0))
 
 
 if hasattr(transformers, "KimiLinearConfig"):
-    CASES.append(Case("kimi_linear", "saved_by_library", build_librarys, 23, draw={
-        r"A_log$": (0.0, 0.7), r"dt_bias$": (0.0, 1.0), r"conv1d\.weight$": (0.1, 0.5),
-        r"e_score_correction_bias$": (0.0, 0.4)}))
+    LIBRARYS_DRAW = {r"A_log$": (0.0, 0.7), r"dt_bias$": (0.0, 1.0), r"conv1d\.weight$": (0.1, 0.5),
+                     r"e_score_correction_bias$": (0.0, 0.4)}
+    CASES += [
+        Case("kimi_linear", "saved_by_library", build_librarys, 23, draw=LIBRARYS_DRAW),
+        Case("kimi_linear", "one_tap", lambda: build_librarys(taps=1), 23, draw=LIBRARYS_DRAW)]

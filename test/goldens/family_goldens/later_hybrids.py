@@ -53,6 +53,9 @@ CASES = [
     # Without positions; in the file as the library saves it.
     case("olmo_hybrid", "plain", "OlmoHybrid", {
         **OLMO, "rope_parameters": {"rope_type": "default", "rope_theta": None}}, draw=OLMO_DRAW),
+    case("olmo_hybrid", "one_tap", "OlmoHybrid", {
+        **OLMO, "linear_conv_kernel_dim": 1, "rope_parameters": {"rope_type": "default", "rope_theta": None}},
+         draw=OLMO_DRAW),
     case("olmo_hybrid", "released_bf16", "OlmoHybrid", {
         **OLMO, "linear_num_value_heads": 2, "linear_value_head_dim": 11, "num_key_value_heads": 2, "attention_bias": True, "linear_allow_neg_eigval": False,
         "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}, draw=OLMO_DRAW, dtype="bf16", pack=as_released),
@@ -144,6 +147,7 @@ BAILING_DRAW = {r"A_log$": (0.0, 0.7), r"dt_bias$": (0.0, 1.0), r"conv1d\.weight
                 r"e_score_correction_bias$": (0.0, 0.4)}
 CASES += [
     case("bailing_hybrid", "bounded", "BailingHybrid", BAILING, draw=BAILING_DRAW),
+    case("bailing_hybrid", "one_tap", "BailingHybrid", {**BAILING, "linear_conv_kernel_dim": 1}, draw=BAILING_DRAW),
     case("bailing_hybrid", "released_bf16", "BailingHybrid", {
         **BAILING, "hidden_size": 24, "q_lora_rank": 9, "kda_safe_gate": False, "short_conv_kernel_size": 3,
         "n_shared_experts": 2, "num_local_experts": 8, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2,

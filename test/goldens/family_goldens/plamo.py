@@ -151,6 +151,7 @@ PLAMO3 = dict(model_type="plamo3", architectures=["Plamo3ForCausalLM"], vocab_si
                   "AutoConfig": "modeling_plamo.Plamo3Config", "AutoModelForCausalLM": "modeling_plamo.Plamo3ForCausalLM"})
 CASES = [
     case("plain", PLAMO2, embedding=0.3),
+    case("one_tap", dict(PLAMO2, mamba_d_conv=1), embedding=0.3),
     # Of three layers in a step of four, the last one attends.
     case("last_attends_bf16", dict(
         PLAMO2, hidden_size=20, num_hidden_layers=3, num_attention_heads=4, num_key_value_heads=2, mamba_step=6,

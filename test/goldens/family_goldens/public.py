@@ -231,6 +231,9 @@ CASES += [
         vocab_size=53, hidden_size=20, num_hidden_layers=3, rescale_every=0,
         layer_norm_epsilon=1e-4), dtype="bf16"),
     case("recurrent_gemma", "plain", "RecurrentGemma", GRIFFIN, zero_centred=True, embedding=0.25),
+    case("recurrent_gemma", "one_tap", "RecurrentGemma", {
+        **GRIFFIN, "conv1d_width": 1, "num_hidden_layers": 2, "block_types": ["recurrent", "attention"]},
+         zero_centred=True, embedding=0.25),
     case("recurrent_gemma", "wide_bf16", "RecurrentGemma", {
         **GRIFFIN, "lru_width": 30, "attention_bias": True, "num_key_value_heads": 3,
         "block_types": ["attention", "recurrent"], "logits_soft_cap": 4.0, "num_hidden_layers": 2,

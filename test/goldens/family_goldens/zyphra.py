@@ -26,6 +26,9 @@ CASES = [
         **ZAMBA, "hidden_size": 20, "intermediate_size": 24, "num_key_value_heads": 2, "n_mamba_heads": 4,
         "mamba_d_conv": 3, "mamba_proj_bias": True, "mamba_conv_bias": False, "tie_word_embeddings": False,
         "layers_block_type": ["hybrid", "linear_attention", "hybrid"]}, draw=ZAMBA_DRAW),
+    case("zamba", "one_tap", "Zamba", {
+        **ZAMBA, "num_hidden_layers": 2, "mamba_d_conv": 1, "tie_word_embeddings": False,
+        "layers_block_type": ["linear_attention", "hybrid"]}, draw=ZAMBA_DRAW),
 ]
 
 
