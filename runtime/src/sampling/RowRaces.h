@@ -33,7 +33,7 @@ struct Sieved {
   void fill() { std::fill(ids + count, ids + count + kMostTokens, 0); }
   /// Leaves those from `at` on, which are fewer than race at once.
   void dropUntil(size_t at) {
-    std::memcpy(ids, ids + at, kMostTokens * sizeof *ids);
+    std::memmove(ids, ids + at, kMostTokens * sizeof *ids);
     count -= at;
   }
 };
