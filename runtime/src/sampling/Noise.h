@@ -40,7 +40,7 @@ struct Noise {
   /// last place of the exact noise, for each of the 2^32 words.
   static float from(uint32_t word);
   /// No noise is more.
-  static constexpr float kMost = 23;
+  static constexpr float kMost = 22.875f;
 };
 
 /// By what one token is drawn: the largest logit * scale + amount * noise.

@@ -315,7 +315,7 @@ EFFC_INLINE static void raceOf(const float *row, const float *maxima,
   // More noise has one of 10,000 tokens.
   constexpr float kNear = 9;
   float near = race.logitAt(kNear);
-  size_t nearBlocks = 0;
+  uint32_t nearBlocks = 0;
   for (size_t b = 0; b < blocks; ++b)
     nearBlocks += maxima[b] >= near;
   int32_t limit = 0;
