@@ -1,9 +1,9 @@
 // What is not done as asked is said even where nobody asks for remarks, once for
 // the whole compilation; where remarks are written they say it.
-// RUN: effc compile %S/../e2e/models/cell.mlir --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc 2>&1 | FileCheck %s
-// RUN: effc compile %S/../e2e/models/cell.mlir --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc --remarks - 2>&1 | FileCheck %s --check-prefix=REMARKS
-// RUN: effc compile %S/../e2e/models/window.mlir --weights none --max-batch 1 --prefill-rows 16,32,48 --force-form chunkwise:8 -o %t.effc 2>&1 | FileCheck %s --check-prefix=ENTRIES
-// RUN: effc compile %S/../e2e/models/window.mlir --weights none --max-batch 1 --prefill-rows 16 -o %t.effc 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=effc:
+// RUN: effc compile %S/../e2e/models/cell.mlir --no-optimise --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc 2>&1 | FileCheck %s
+// RUN: effc compile %S/../e2e/models/cell.mlir --no-optimise --weights none --max-batch 1 --prefill-rows 16 --force-form quadratic -o %t.effc --remarks - 2>&1 | FileCheck %s --check-prefix=REMARKS
+// RUN: effc compile %S/../e2e/models/window.mlir --no-optimise --weights none --max-batch 1 --prefill-rows 16,32,48 --force-form chunkwise:8 -o %t.effc 2>&1 | FileCheck %s --check-prefix=ENTRIES
+// RUN: effc compile %S/../e2e/models/window.mlir --no-optimise --weights none --max-batch 1 --prefill-rows 16 -o %t.effc 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=effc:
 
 // CHECK: effc: warning: {{.*}}cell.mlir:{{[0-9:]+}}: form in prefill_16: step, since it is not linear: {{.*$}}
 // CHECK-NEXT: effc: note: 1 choice is not what was asked for or not the fast one: see '--remarks -'

@@ -13,7 +13,7 @@
 // RUN: not effc-compile model/model.safetensors -o x 2>&1 | FileCheck %s --check-prefix=PART
 // RUN: not effc-compile model/config.json -o x 2>&1 | FileCheck %s --check-prefix=PART
 // PART: but got a file of a checkpoint: name the directory that it is in{{$}}
-// RUN: effc-compile model -o m.effc && not effc-compile m.effc -o x 2>&1 | FileCheck %s --check-prefix=COMPILED
+// RUN: effc-compile model --no-optimise -o m.effc && not effc-compile m.effc -o x 2>&1 | FileCheck %s --check-prefix=COMPILED
 // COMPILED: but got a compiled model: effc run takes it{{$}}
 // RUN: not effc-compile cache -o x 2>&1 | FileCheck %s --check-prefix=CACHE
 // CACHE: expects 'model.safetensors' in 'cache', but found a cache of a hub: name the folder in 'snapshots' that has 'config.json'{{$}}
@@ -26,7 +26,7 @@
 // RUN: sed 's/"model_type"/"idea": 1, "a.b": 2, "model_type"/' %goldens/mamba2/f32_plain/config.json > model/config.json
 // RUN: not effc-compile model -o x 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: unknown keys 'idea' and 'a.b' are refused
-// RUN: effc-compile model -o m.effc --allow idea --allow a.b,idea --remarks - 2>&1 | FileCheck %s --check-prefix=ALLOWED
+// RUN: effc-compile model --no-optimise -o m.effc --allow idea --allow a.b,idea --remarks - 2>&1 | FileCheck %s --check-prefix=ALLOWED
 // ALLOWED: remark: import: config.json: 'idea' is ignored: --allow idea
 // RUN: grep -a -q -- '--allow=a.b,idea' m.effc
 // RUN: not effc-compile %s -o x --allow idea 2>&1 | FileCheck %s --check-prefix=MODULE

@@ -37,55 +37,55 @@
 // RUN: not test -e %t/both && not test -e %t/dump && not test -e %t/x
 
 // A link names the file that it points to.
-// RUN: effc-compile %t/model -o %t/real.effc && ln -s real.effc %t/link.effc
-// RUN: effc-compile %t/model -o %t/link.effc --strip-ir && test -L %t/link.effc
+// RUN: effc-compile %t/model --no-optimise -o %t/real.effc && ln -s real.effc %t/link.effc
+// RUN: effc-compile %t/model --no-optimise -o %t/link.effc --strip-ir && test -L %t/link.effc
 // RUN: not cmp -s %t/real.effc %goldens/artifacts/1.0.effc
 
 // A chunk that does not divide the rows becomes another one, in a remark that can
 // be made an error: 4 is the largest length up to 7 that divides 16.
-// RUN: effc-compile %t/model -o %t/out.effc --force-form chunkwise:7 --prefill-rows 16 --remarks - 2>&1 | FileCheck %s --check-prefix=CHUNK
+// RUN: effc-compile %t/model --no-optimise -o %t/out.effc --force-form chunkwise:7 --prefill-rows 16 --remarks - 2>&1 | FileCheck %s --check-prefix=CHUNK
 // CHUNK: fallback: form in prefill_16: chunkwise of 4 instead of 7, which does not divide the entry's rows
-// RUN: not effc-compile %t/model -o %t/out.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=WERROR
+// RUN: not effc-compile %t/model --no-optimise -o %t/out.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=WERROR
 // WERROR: effc: error: layers.0.ssd: fallback: form in prefill_16
 
 // States in bf16 give up what is the default, the same bits however a prompt is cut,
 // unless that is given up by name.
-// RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --remarks - 2>&1 | FileCheck %s --check-prefix=ROUNDED
+// RUN: effc-compile %t/model --no-optimise -o %t/out.effc --state-dtype bf16 --remarks - 2>&1 | FileCheck %s --check-prefix=ROUNDED
 // ROUNDED: remark: {{.*}}: fallback: state 'layers.0-1.ssd' is stored as 'bf16': it is rounded at the end of every call
-// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype bf16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=UNSTABLE
+// RUN: not effc-compile %t/model --no-optimise -o %t/none.effc --state-dtype bf16 --werror=fallback 2>&1 | FileCheck %s --check-prefix=UNSTABLE
 // UNSTABLE: effc: error: {{.*}}fallback: state 'layers.0.ssd' is stored as 'bf16'
 // UNSTABLE-NEXT: note: no fallback without bit stability, which is the default (--no-bit-stable)
 // RUN: not test -e %t/none.effc
-// RUN: effc-compile %t/model -o %t/out.effc --state-dtype bf16 --no-bit-stable --werror=fallback
+// RUN: effc-compile %t/model --no-optimise -o %t/out.effc --state-dtype bf16 --no-bit-stable --werror=fallback
 // Nor are they where these bits are asked for by name; keys and values are rounded when
 // they are made, but on a GPU where a call ends.
-// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype bf16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE
+// RUN: not effc-compile %t/model --no-optimise -o %t/none.effc --state-dtype bf16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE
 // STABLE: effc: error: --bit-stable cannot hold with --state-dtype bf16 for host: state 'layers.0.ssd' is rounded where a call ends, so that results depend on how prompts are cut and packed{{$}}
-// RUN: effc-compile %goldens/families/gemma3/text_linear -o %t/out.effc --state-dtype f16 --bit-stable --werror=fallback
-// RUN: not effc-compile %goldens/families/gemma3/text_linear -o %t/none.effc --target host,sm_80 --state-dtype f16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE-GPU
+// RUN: effc-compile %goldens/families/gemma3/text_linear --no-optimise -o %t/out.effc --state-dtype f16 --bit-stable --werror=fallback
+// RUN: not effc-compile %goldens/families/gemma3/text_linear --no-optimise -o %t/none.effc --target host,sm_80 --state-dtype f16 --bit-stable 2>&1 | FileCheck %s --check-prefix=STABLE-GPU
 // Of 8 bits are keys and values alone; a number for each token stays as it is.
-// RUN: effc-compile %goldens/families/gemma3/text_linear -o %t/out.effc --state-dtype int8 --bit-stable --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=BYTES
+// RUN: effc-compile %goldens/families/gemma3/text_linear --no-optimise -o %t/out.effc --state-dtype int8 --bit-stable --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=BYTES
 // BYTES: remark: {{.*}}: state '{{.*}}' is stored as 8 bits, with a scale for each head and token (int8_8_f32): what a token adds is rounded when it is made
 // A model that keeps none does not get what was asked for.
-// RUN: effc-compile %t/model -o %t/out.effc --state-dtype int8 --bit-stable 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not='is stored as'
+// RUN: effc-compile %t/model --no-optimise -o %t/out.effc --state-dtype int8 --bit-stable 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not='is stored as'
 // NONE: effc: warning: {{.*}}all states stay as they are: 8 bits are for keys and values, and the model keeps none for each head{{$}}
-// RUN: not effc-compile %t/model -o %t/none.effc --state-dtype int8 --werror=fallback 2>&1 | FileCheck %s --check-prefix=NOKEYS
+// RUN: not effc-compile %t/model --no-optimise -o %t/none.effc --state-dtype int8 --werror=fallback 2>&1 | FileCheck %s --check-prefix=NOKEYS
 // NOKEYS: effc: error: {{.*}}fallback: all states stay as they are
 // Where values are a part of the keys' rows, these have 16 bits.
-// RUN: effc-compile %goldens/families/kimi_linear/latent_only -o %t/out.effc --state-dtype int8 --remarks - 2>&1 | FileCheck %s --check-prefix=LATENT
+// RUN: effc-compile %goldens/families/kimi_linear/latent_only --no-optimise -o %t/out.effc --state-dtype int8 --remarks - 2>&1 | FileCheck %s --check-prefix=LATENT
 // LATENT: is stored as 'f16', not in 8 bits, since values are a part of its rows or these are too long: what a token adds is rounded when it is made
 // STABLE-GPU: effc: error: --bit-stable cannot hold with --state-dtype f16 for sm_80: state '{{.*}}' is rounded where a call ends
 // RUN: not test -e %t/none.effc
 
 // A longest context says nothing about states of a fixed size, and is recorded.
-// RUN: effc-compile %t/model -o %t/out.effc --max-context 4099 --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=CONTEXT
+// RUN: effc-compile %t/model --no-optimise -o %t/out.effc --max-context 4099 --werror=fallback --remarks - 2>&1 | FileCheck %s --check-prefix=CONTEXT
 // CONTEXT: remark: {{.*}}a longest context of 4099 positions has no effect: no state grows with the position
 // RUN: grep -q -e --max-context=4099 %t/out.effc
 
 // The remarks of a compilation that fails explain it; one that has not begun leaves
 // those of the last.
-// RUN: not effc-compile %t/model -o %t/none.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback --remarks %t/why
+// RUN: not effc-compile %t/model --no-optimise -o %t/none.effc --force-form chunkwise:7 --prefill-rows 16 --werror=fallback --remarks %t/why
 // RUN: FileCheck %s --check-prefix=WHY < %t/why
 // WHY: remark: {{.*}}
-// RUN: cp %t/why %t/why.kept && not effc-compile %t/model -o %t/model/config.json --remarks %t/why && cmp %t/why %t/why.kept
+// RUN: cp %t/why %t/why.kept && not effc-compile %t/model --no-optimise -o %t/model/config.json --remarks %t/why && cmp %t/why %t/why.kept
 // RUN: ls %t | not grep partial

@@ -3,14 +3,14 @@
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings | FileCheck %s --check-prefix=IMPORT
 // RUN: effc-compile %goldens/mamba2/f32_plain --compile-to=import --tap 'layers\.1\.ssd:log_decay' | FileCheck %s --check-prefix=DECAY
 // RUN: effc-compile %goldens/families/recurrent_gemma/plain --compile-to=import --tap 'layers\.0\.lru:value.*' | FileCheck %s --check-prefix=START
-// RUN: effc compile %goldens/families/recurrent_gemma/plain -o %t/start.effc --tap 'layers\.0\.lru:value.*' 2> /dev/null
+// RUN: effc compile %goldens/families/recurrent_gemma/plain --no-optimise -o %t/start.effc --tap 'layers\.0\.lru:value.*' 2> /dev/null
 // RUN: effc verify %t/start.effc --seconds 3 --device host > %t/started
 // RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/started
-// RUN: effc compile %goldens/mamba2/f32_plain -o %t/taps.effc --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings 2> /dev/null
+// RUN: effc compile %goldens/mamba2/f32_plain --no-optimise -o %t/taps.effc --tap 'layers\.1\.ssd:(dt|b)' --tap embeddings 2> /dev/null
 // RUN: effc inspect %t/taps.effc --json | FileCheck %s --check-prefix=INSPECT
 // RUN: effc verify %t/taps.effc --seconds 3 --device host > %t/verified
 // RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/verified
-// RUN: effc compile %goldens/mamba2/f32_plain -o %t/decays.effc --tap 'layers.*ssd:(log_decay|value)' 2> /dev/null
+// RUN: effc compile %goldens/mamba2/f32_plain --no-optimise -o %t/decays.effc --tap 'layers.*ssd:(log_decay|value)' 2> /dev/null
 // RUN: effc verify %t/decays.effc --seconds 3 --device host > %t/judged
 // RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/judged
 // RUN: not effc run %t/taps.effc --tokens 1,2 --print-tokens -n 1 --device host 2>&1 | FileCheck %s --check-prefix=REFUSED

@@ -127,7 +127,7 @@ TEST_P(StoredKernels, AgreeInBundles) {
   ASSERT_TRUE(type);
   int64_t each = type.getElements();
   compare(GetParam(), type,
-          {21, std::lcm(each, int64_t(384)), 5 * std::lcm(each, int64_t(128))},
+          {21, std::lcm(each, int64_t(384)), std::lcm(each, int64_t(640))},
           /*bundles=*/true);
 }
 
