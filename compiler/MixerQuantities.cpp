@@ -27,24 +27,35 @@ using namespace effc;
 using NamedQuantities = SmallVector<std::pair<StringRef, Value>>;
 
 /// All of them, as their members in the words of operands; null where absent.
-static NamedQuantities nameAll(const seq::CanonicalQuantities &all) {
-  return {{"query", all.query},
-          {"key", all.key},
-          {"value", all.value},
-          {"log_decay", all.logDecay},
-          {"value_log_decay", all.valueLogDecay},
-          {"turn", all.turn},
-          {"turn_imaginary", all.turnImaginary},
-          {"query_imaginary", all.queryImaginary},
-          {"key_imaginary", all.keyImaginary},
-          {"bonus_key", all.bonusKey},
-          {"probe", all.probe},
-          {"erase", all.erase},
-          {"erase_scale", all.eraseScale},
-          {"weight", all.weight},
-          {"sum_query", all.sumQuery},
-          {"sum_key", all.sumKey},
-          {"log_gate", all.logGate}};
+static NamedQuantities nameAll(const seq::CanonicalQuantities &all,
+                               MLIRContext *context) {
+  NamedQuantities named = {{"query", all.query},
+                           {"key", all.key},
+                           {"value", all.value},
+                           {"log_decay", all.logDecay},
+                           {"value_log_decay", all.valueLogDecay},
+                           {"turn", all.turn},
+                           {"turn_imaginary", all.turnImaginary},
+                           {"query_imaginary", all.queryImaginary},
+                           {"key_imaginary", all.keyImaginary},
+                           {"bonus_key", all.bonusKey},
+                           {"probe", all.probe},
+                           {"erase", all.erase},
+                           {"erase_scale", all.eraseScale},
+                           {"weight", all.weight},
+                           {"sum_query", all.sumQuery},
+                           {"sum_key", all.sumKey},
+                           {"log_gate", all.logGate}};
+  for (auto [i, write] : llvm::enumerate(all.laterWrites))
+    for (auto [name, value] : {std::pair("key", write.key),
+                               {"value", write.value},
+                               {"probe", write.probe},
+                               {"erase_scale", write.eraseScale}})
+      named.push_back(
+          {StringAttr::get(context, name + Twine("_") + Twine(i + 2))
+               .getValue(),
+           value});
+  return named;
 }
 
 /// Whether a value of the map has a row for each token: no other dimension is dynamic.
@@ -105,7 +116,7 @@ QuantitySteps::QuantitySteps(seq::MixerOpInterface mixer)
 
 NamedQuantities QuantitySteps::build() {
   NamedQuantities named;
-  for (auto [name, quantity] : nameAll(quantities))
+  for (auto [name, quantity] : nameAll(quantities, mixer->getContext()))
     if (quantity)
       if (Value value = computeInFront(name, quantity))
         named.push_back({name, value});

@@ -8,7 +8,8 @@
 //   z  = exp(decay) . z + weight sumKey                  the normaliser's sum
 //   n  = sumQuery @ z
 //
-// as the structure record says. Of a complex field decay, key, query and state
+// where a token that writes several times makes S from S' so often, each time by
+// a key, a value and a probe of its own, and no decay between them; as the structure record says. Of a complex field decay, key, query and state
 // are complex numbers and o the real part. All but `value` may lack their T: a
 // quantity that does not vary with the token may lack its leading T, as those
 // of a parameter alone do.
@@ -23,6 +24,12 @@
 #include "llvm/ADT/SmallVector.h"
 
 namespace effc::seq {
+
+/// What a token writes behind the first time. Members are those of
+/// CanonicalQuantities.
+struct LaterWrite {
+  mlir::Value key, value, probe, eraseScale;
+};
 
 /// The canonical quantities of some tokens. Absent ones are null.
 struct CanonicalQuantities {
@@ -47,6 +54,8 @@ struct CanonicalQuantities {
   /// What the probe's reading is written along: a key of its own, [T, H, K], or
   /// `key` times a number per head, [T, H].
   mlir::Value erase, eraseScale;
+  /// One less than the record's `writes`; then there is no `erase`.
+  llvm::SmallVector<LaterWrite, 2> laterWrites;
   /// [T, H], or [T, H, V] with decays per value channel: what the normaliser's
   /// sum takes of a key. Null stands for 1.
   mlir::Value weight;

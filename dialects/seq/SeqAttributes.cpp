@@ -67,11 +67,13 @@ using EmitError = function_ref<InFlightDiagnostic()>;
 
 LogicalResult LinearAttr::verify(EmitError emitError, DecayAxis, DecayField,
                                  InputGate, LowRankPair, ReadOrder, bool, bool,
-                                 Normaliser, Stabiliser,
-                                 int64_t headsPerGroup) {
+                                 Normaliser, Stabiliser, int64_t headsPerGroup,
+                                 int64_t writes) {
   if (headsPerGroup < 1)
     return emitError() << "expects 'heads_per_group' of at least 1, but got "
                        << headsPerGroup;
+  if (writes < 1)
+    return emitError() << "expects 'writes' of at least 1, but got " << writes;
   return success();
 }
 

@@ -50,10 +50,13 @@ def Seq_LinearAttr : Seq_Attr<"Linear", "linear"> {
     ```
 
     `heads_per_group` is `H / G`: how many heads share one query and one key.
+    A token of `writes` above 1 makes the second line so often, each time of what
+    the time before left.
 
     Constraints:
 
     * (LIN1) `heads_per_group` is at least 1.
+    * (LIN2) `writes` is at least 1, as it is where none is given.
 
     Example:
 
@@ -74,7 +77,8 @@ def Seq_LinearAttr : Seq_Attr<"Linear", "linear"> {
     "bool":$feed_through,
     EnumParameter<Seq_Normaliser>:$normaliser,
     EnumParameter<Seq_Stabiliser>:$stabiliser,
-    "int64_t":$heads_per_group);            /*lin1*/
+    "int64_t":$heads_per_group,             /*lin1*/
+    DefaultValuedParameter<"int64_t", "1", "products that a token adds">:$writes); /*lin2*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -37,10 +37,11 @@ void StepStructure::readStep() {
   }
   // The decayed state is found first: the probe is known by it.
   readNextState(next);
-  if (isLinear() && !key)
+  if (isLinear() && (writes.empty() || !writes.front().key))
     failAt(next, "writes no product of a key and a value");
-  if (isLinear() && !varies(value))
-    failAt(value, "writes a value that does not vary with the token");
+  for (const StepWrite &write : writes)
+    if (isLinear() && !varies(write))
+      failAt(write.value, "writes a value that does not vary with the token");
   if (isLinear() && sum)
     readNextSum(nextSum);
   if (isLinear())
@@ -56,8 +57,9 @@ void StepStructure::readStep() {
   if (readsOldSum != readsOldState)
     failAt(denominator, "reads the sum of keys before the write and the state "
                         "after it, or the other way round");
-  sumIsApart = probe || sumKeys.size() != 1 || !areAlike(sumKeys[0], key) ||
-               !areAlike(sumQuery, query);
+  const StepWrite &write = writes.front();
+  sumIsApart = write.probe || sumKeys.size() != 1 ||
+               !areAlike(sumKeys[0], write.key) || !areAlike(sumQuery, query);
 }
 
 // One state of H,K,V, and behind it at most a sum of keys; false where it
@@ -115,13 +117,13 @@ void StepStructure::failAt(Value value, const Twine &why) {
   fail(where ? where : op.getOperation(), why);
 }
 
-// Whether a value follows from a token, what a probe reads aside.
-bool StepStructure::varies(Value value) {
+// Whether what is written follows from a token, what a probe reads aside.
+bool StepStructure::varies(const StepWrite &write) {
   llvm::SetVector<Value> reached;
-  reached.insert(value);
+  reached.insert(write.value);
   for (size_t i = 0; i < reached.size(); ++i) {
     Value each = reached[i];
-    if (each == probed)
+    if (each == write.probed)
       continue;
     if (auto argument = dyn_cast<BlockArgument>(each)) {
       if (argument.getArgNumber() < op.getTokens().size())
@@ -135,32 +137,14 @@ bool StepStructure::varies(Value value) {
 
 //===- the next state -----------------------------------------------------===//
 
-// A sum of the decayed state and of products. Sums of sums may stand for more
-// terms than there are ops.
+// A sum of the decayed state and of products.
 void StepStructure::readNextState(Value sum) {
-  constexpr size_t kMostProducts = 64;
-  struct Term {
-    Value value;
-    double sign = 1;
-  };
-  SmallVector<Term> terms = {{sum}};
-  SmallVector<Term> products;
-  while (!terms.empty()) {
-    if (products.size() > kMostProducts)
-      return failAt(sum,
-                    "adds more than " + Twine(kMostProducts) + " products");
-    auto [term, sign] = terms.pop_back_val();
+  std::optional<SmallVector<StepTerm>> terms = termsOf(sum);
+  if (!terms)
+    return failAt(sum, "adds more than " + Twine(kMostNextTerms) + " products");
+  SmallVector<StepTerm> products;
+  for (const auto &[term, sign] : *terms) {
     Operation *product = term.getDefiningOp();
-    if (isa_and_nonnull<AddOp, SubOp>(product)) {
-      terms.push_back(
-          {product->getOperand(1), isa<SubOp>(product) ? -sign : sign});
-      terms.push_back({product->getOperand(0), sign});
-      continue;
-    }
-    if (auto neg = dyn_cast_or_null<NegOp>(product)) {
-      terms.push_back({neg.getX(), -sign});
-      continue;
-    }
     bool isDecayed = term == state;
     for (Value operand : isa_and_nonnull<ContractOp, MulOp>(product)
                              ? ValueRange(product->getOperands())
@@ -180,7 +164,7 @@ void StepStructure::readNextState(Value sum) {
     return;
   if (!decayed) {
     // The term that the state is in, or none.
-    Term *other = llvm::find_if(products, [&](const Term &product) {
+    StepTerm *other = llvm::find_if(products, [&](const StepTerm &product) {
       return dependsOnState(product.value);
     });
     if (other == products.end())
@@ -189,8 +173,7 @@ void StepStructure::readNextState(Value sum) {
                   "makes a next state of the state before otherwise "
                   "than by decays and added products");
   }
-  for (const Term &product : products)
-    readTerm(product.value, product.sign);
+  readWrites(products);
 }
 
 // The factors from `value` down to a state; false where it fails.
@@ -268,131 +251,6 @@ bool StepStructure::haveSameDecays(ArrayRef<StepDecay> others) const {
     left.erase(found);
   }
   return left.empty();
-}
-
-// key (x) value, of which the value may follow from what a probe reads.
-void StepStructure::readTerm(Value term, double termSign) {
-  auto product = term.getDefiningOp<ContractOp>();
-  if (!product)
-    return failAt(term,
-                  "adds to the state what is not a product of a key and a "
-                  "value");
-  readProduct(product, termSign);
-}
-
-void StepStructure::readProduct(ContractOp product, double termSign) {
-  Value sides[2];
-  for (unsigned side : {0, 1}) {
-    auto dimensions = dimensionsInResult(product, side);
-    Value operand = product->getOperand(side);
-    if (dimensions == SmallVector<int64_t, 3>{0, 1})
-      sides[0] = operand;
-    else if (dimensions == SmallVector<int64_t, 3>{0, 2})
-      sides[1] = operand;
-  }
-  if (!sides[0] || !sides[1] || dependsOnState(sides[0]))
-    return fail(product, "adds to the state what is not a product of a key of "
-                         "H,K and a value of H,V");
-  auto [newKey, newValue] = std::pair(sides[0], sides[1]);
-  if (!dependsOnState(newValue)) {
-    if (key)
-      return fail(product, "writes a second product of a key and a value");
-    key = newKey;
-    value = newValue;
-    valueSign = termSign;
-    return;
-  }
-  if (probe)
-    return fail(product, "writes what a second probe reads");
-  if (!readProbe(newValue))
-    return;
-  // What the probe reads alone has a key of its own.
-  if (newValue == probed) {
-    erase = newKey;
-    eraseSign = termSign;
-    return;
-  }
-  if (key)
-    return fail(product, "writes a second product of a key and a value");
-  key = newKey;
-  value = newValue;
-  valueSign = termSign;
-  sign *= termSign;
-  valueDependsOnProbe = true;
-}
-
-// What a product with a constant is of, and the constant.
-static std::optional<std::pair<Value, double>> factorOf(Operation *maker) {
-  if (!isa<MulOp>(maker))
-    return std::nullopt;
-  for (unsigned side : {0, 1})
-    if (auto constant = maker->getOperand(side).getDefiningOp<ConstantOp>())
-      return std::pair(maker->getOperand(1 - side),
-                       constant.getValue().convertToDouble());
-  return std::nullopt;
-}
-
-// Follows a value of H,V down to the probe's reading, collecting what scales
-// it.
-bool StepStructure::readProbe(Value from) {
-  while (true) {
-    Operation *maker = from.getDefiningOp();
-    if (!maker) {
-      failAt(from, "uses the state other than by reading it");
-      return false;
-    }
-    if (auto reading = dyn_cast<ContractOp>(maker)) {
-      Value reader, ofState;
-      if (isReading(reading, reader, ofState)) {
-        if (ofState != decayed && ofState != state) {
-          fail(reading, "probes neither the old nor the decayed state");
-          return false;
-        }
-        probe = reader;
-        probed = reading;
-        probesOldState = ofState != decayed;
-        return true;
-      }
-      bool rightDepends = dependsOnState(reading.getRhs());
-      unsigned factor = rightDepends ? 0 : 1;
-      auto dimensions = dimensionsInResult(reading, factor);
-      if (dimensions != SmallVector<int64_t, 3>{0} ||
-          dimensionsInResult(reading, 1 - factor) !=
-              SmallVector<int64_t, 3>{0, 1} ||
-          typeOf(reading).getRank() != 2 ||
-          dependsOnState(reading->getOperand(factor))) {
-        fail(reading, "scales what a probe reads by more than a number per "
-                      "head");
-        return false;
-      }
-      scales.push_back(reading->getOperand(factor));
-      from = reading->getOperand(1 - factor);
-      continue;
-    }
-    if (auto scaled = dyn_cast<ScaleOp>(maker)) {
-      sign *= scaled.getFactor().convertToDouble();
-      from = scaled.getX();
-      continue;
-    }
-    if (auto number = factorOf(maker)) {
-      sign *= number->second;
-      from = number->first;
-      continue;
-    }
-    if (!isa<AddOp, SubOp, NegOp>(maker)) {
-      fail(maker, "is no sum or scaling of what a probe reads");
-      return false;
-    }
-    bool second =
-        maker->getNumOperands() == 2 && dependsOnState(maker->getOperand(1));
-    if (second && dependsOnState(maker->getOperand(0))) {
-      fail(maker, "combines two readings of the state");
-      return false;
-    }
-    if (isa<NegOp>(maker) || (isa<SubOp>(maker) && second))
-      sign = -sign;
-    from = maker->getOperand(second ? 1 : 0);
-  }
 }
 
 //===- the result ---------------------------------------------------------===//
@@ -493,16 +351,17 @@ LinearAttr StepStructure::getLinear() const {
                    : !head          ? DecayAxis::None
                    : constant       ? DecayAxis::HeadConstant
                                     : DecayAxis::Head;
-  LowRankPair lowRank = !probe           ? LowRankPair::None
-                        : probesOldState ? LowRankPair::UndecayedState
-                                         : LowRankPair::DecayedState;
-  return LinearAttr::get(const_cast<RecurrenceOp &>(op)->getContext(), axis,
-                         DecayField::Real, InputGate::None, lowRank,
-                         readsOldState ? ReadOrder::BeforeWrite
-                                       : ReadOrder::AfterWrite,
-                         /*bonus=*/false, /*feed_through=*/false,
-                         sum ? Normaliser::KeySum : Normaliser::None,
-                         Stabiliser::None, /*heads_per_group=*/1);
+  const StepWrite &write = writes.front();
+  LowRankPair lowRank = !write.probe           ? LowRankPair::None
+                        : write.probesOldState ? LowRankPair::UndecayedState
+                                               : LowRankPair::DecayedState;
+  return LinearAttr::get(
+      const_cast<RecurrenceOp &>(op)->getContext(), axis, DecayField::Real,
+      InputGate::None, lowRank,
+      readsOldState ? ReadOrder::BeforeWrite : ReadOrder::AfterWrite,
+      /*bonus=*/false, /*feed_through=*/false,
+      sum ? Normaliser::KeySum : Normaliser::None, Stabiliser::None,
+      /*heads_per_group=*/1, int64_t(writes.size()));
 }
 
 } // namespace effc::seq

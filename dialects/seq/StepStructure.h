@@ -10,6 +10,7 @@
 #include "dialects/seq/StepBody.h"
 #include "dialects/seq/StepDecays.h"
 #include "dialects/seq/StepStates.h"
+#include "dialects/seq/StepWrites.h"
 
 namespace effc::seq {
 
@@ -27,19 +28,9 @@ struct StepStructure {
 
   llvm::SmallVector<StepDecay> decays;
 
-  mlir::Value key, value; ///< [H, K] and [H, V]; null where nothing is written
-  mlir::Value probe;      ///< [H, K], or null
-  mlir::Value probed;     ///< [H, V]: what the probe reads
-  bool probesOldState = false;
-  /// [H, K]: the key of a product of `probed` itself; null where there is none.
-  mlir::Value erase;
-  /// How `value` follows from `probed`: the factors [H] and the sign on the
-  /// way.
-  llvm::SmallVector<mlir::Value> scales;
-  double sign = 1;
-  bool valueDependsOnProbe = false;
-  /// 1 or -1: what is added of the value, and of the product with `erase`.
-  double valueSign = 1, eraseSign = 1;
+  /// One behind the other, at least one where the step is linear. The probes of
+  /// those behind the first read what is left by the write before.
+  llvm::SmallVector<StepWrite, 2> writes;
 
   mlir::Value query; ///< [H, K]
   mlir::Value read;  ///< [H, V]: what the query reads
@@ -56,17 +47,23 @@ struct StepStructure {
 private:
   bool findStates();
   bool dependsOnState(mlir::Value value) { return states.dependsOnAny(value); }
-  bool varies(mlir::Value value);
+  bool varies(const StepWrite &write);
   void fail(mlir::Operation *op, const llvm::Twine &why);
   void failAt(mlir::Value value, const llvm::Twine &why);
   void readNextState(mlir::Value next);
-  void readTerm(mlir::Value term, double termSign);
   void readNextSum(mlir::Value next);
   bool followDecays(mlir::Value value, mlir::Value state,
                     llvm::SmallVectorImpl<StepDecay> &decays);
   bool haveSameDecays(llvm::ArrayRef<StepDecay> others) const;
-  void readProduct(ContractOp product, double termSign);
-  bool readProbe(mlir::Value value);
+  // StepWrites.cpp
+  std::optional<llvm::SmallVector<StepProduct>>
+  findProducts(llvm::ArrayRef<StepTerm> terms);
+  mlir::Value probedBy(mlir::Value value);
+  llvm::SmallBitVector productsIn(mlir::Value probed,
+                                  llvm::ArrayRef<StepProduct> products);
+  void readWrites(llvm::ArrayRef<StepTerm> terms);
+  void readProduct(const StepProduct &product, StepWrite &write);
+  bool readProbe(const StepProduct &product, StepWrite &write);
   void readOutput(mlir::Value y);
   void readSum(ContractOp reading, mlir::Value reader, mlir::Value ofSum);
   bool isReading(ContractOp op, mlir::Value &reader, mlir::Value &state);

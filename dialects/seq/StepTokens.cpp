@@ -153,31 +153,47 @@ Value StepTokens::signedCopy(Value value, double sign) {
   return sign < 0 ? Value(NegOp::create(builder, loc, copied)) : copied;
 }
 
+// How much of a key is written for what the probe reads; null where nothing is.
+Value StepTokens::eraseScaleOf(const StepWrite &write) {
+  if (!write.valueDependsOnProbe)
+    return {};
+  Value scale = ConstantOp::create(builder, loc, write.sign,
+                                   {typeOf(write.value).getDimSize(0)});
+  for (Value factor : write.scales) {
+    Value next = copy(factor);
+    bool longer = varies(factor, next), was = typeOf(scale).getRank() == 2;
+    scale = ContractOp::create(builder, loc, scale, was ? "th" : "h", next,
+                               longer ? "th" : "h", was || longer ? "th" : "h");
+  }
+  return scale;
+}
+
+LaterWrite StepTokens::copyOf(const StepWrite &write) {
+  LaterWrite copied;
+  if (write.probe) {
+    copied.probe = copy(write.probe);
+    // The value without what the probe reads.
+    copies[write.probed] =
+        ConstantOp::create(builder, loc, 0.0, typeOf(write.probed).getShape());
+  }
+  copied.key = copy(write.key);
+  copied.value = signedCopy(write.value, write.valueSign);
+  copied.eraseScale = eraseScaleOf(write);
+  return copied;
+}
+
 CanonicalQuantities StepTokens::buildQuantities() {
   CanonicalQuantities quantities;
   quantities.query = copy(step.query);
-  if (step.probe) {
-    quantities.probe = copy(step.probe);
-    // The value without what the probe reads.
-    copies[step.probed] =
-        ConstantOp::create(builder, loc, 0.0, typeOf(step.probed).getShape());
-  }
-  quantities.key = copy(step.key);
-  quantities.value = signedCopy(step.value, step.valueSign);
-  if (step.erase)
-    quantities.erase = signedCopy(step.erase, step.eraseSign);
-  if (step.valueDependsOnProbe) {
-    Value scale = ConstantOp::create(builder, loc, step.sign,
-                                     {typeOf(step.value).getDimSize(0)});
-    for (Value factor : step.scales) {
-      Value next = copy(factor);
-      bool longer = varies(factor, next), was = typeOf(scale).getRank() == 2;
-      scale =
-          ContractOp::create(builder, loc, scale, was ? "th" : "h", next,
-                             longer ? "th" : "h", was || longer ? "th" : "h");
-    }
-    quantities.eraseScale = scale;
-  }
+  LaterWrite first = copyOf(step.writes.front());
+  quantities.key = first.key;
+  quantities.value = first.value;
+  quantities.probe = first.probe;
+  if (const StepWrite &write = step.writes.front(); write.erase)
+    quantities.erase = signedCopy(write.erase, write.eraseSign);
+  quantities.eraseScale = first.eraseScale;
+  for (const StepWrite &write : llvm::drop_begin(step.writes))
+    quantities.laterWrites.push_back(copyOf(write));
   DecayAxis axis = step.getLinear().getDecay();
   bool element = axis == DecayAxis::Element;
   bool keys = axis == DecayAxis::Key || axis == DecayAxis::KeyAndValue;

@@ -36,6 +36,8 @@ private:
   mlir::Value add(mlir::Value a, mlir::Value b);
   /// A copy of a value, or of its opposite.
   mlir::Value signedCopy(mlir::Value value, double sign);
+  LaterWrite copyOf(const StepWrite &write);
+  mlir::Value eraseScaleOf(const StepWrite &write);
   mlir::Value logDecay(const StepDecay &decay, llvm::ArrayRef<int64_t> target);
 
   mlir::OpBuilder &builder;

@@ -179,6 +179,13 @@ LogicalResult QuantityChecks::check() {
   for (const Row &row : rows)
     if (failed(check(row.name, row.value, row.shapes)))
       return failure();
+  for (const LaterWrite &write : q.laterWrites)
+    for (const Row &row : {Row{"key", write.key, {"TGK"}},
+                           {"value", write.value, {"THV"}},
+                           {"probe", write.probe, {"TGK"}},
+                           {"eraseScale", write.eraseScale, {"TH"}}})
+      if (failed(check(row.name, row.value, row.shapes)))
+        return failure();
   return success();
 }
 

@@ -14,7 +14,8 @@ static constexpr uint64_t kShortestChunk = 16;
 
 // Per head, the cheaper of the time loop and of chunks: 2 K V to write and to
 // read, K V to decay; a rank-one correction reads the state once more, and
-// writes along a key of its own or not.
+// writes along a key of its own or not. A token that writes several times looks
+// at others so often.
 static uint64_t linearWork(MixerOpInterface mixer) {
   auto stateful = cast<StatefulOpInterface>(mixer.getOperation());
   LinearAttr linear = mixer.getStructure().getLinear();
@@ -24,13 +25,16 @@ static uint64_t linearWork(MixerOpInterface mixer) {
   // 6 to decay, 4 to write, 4 to read; chunks form no products.
   if (linear.getField() == DecayField::Complex)
     return 14 * heads * elements;
-  uint64_t step = 4 * elements;
+  uint64_t writes = linear.getWrites();
+  uint64_t step = (2 + 2 * writes) * elements;
   if (linear.getDecay() != DecayAxis::None)
     step += elements;
-  uint64_t chunk = 4 * elements + kShortestChunk * (keys + values);
+  uint64_t chunk =
+      (2 + 2 * writes) * elements + writes * kShortestChunk * (keys + values);
   if (linear.getLowRank() != LowRankPair::None) {
-    step += 2 * elements;
-    chunk = 6 * elements + kShortestChunk * (3 * keys + 2 * values);
+    step += writes * 2 * elements;
+    chunk = (2 + 4 * writes) * elements +
+            writes * kShortestChunk * (3 * keys + 2 * values);
   }
   return heads * std::min(step, chunk);
 }
@@ -235,9 +239,12 @@ static uint64_t publishedLinearWork(MixerOpInterface mixer, uint64_t chunk) {
   if (linear.getDecay() == DecayAxis::Element)
     return 6 * heads * elements;
   uint64_t groups = heads / std::max<uint64_t>(linear.getHeadsPerGroup(), 1);
+  uint64_t writes = linear.getWrites();
   if (linear.getLowRank() != LowRankPair::None)
-    return heads * (6 * elements + 2 * chunk * (3 * keys + 2 * values));
-  return 4 * heads * elements + 2 * chunk * (groups * keys + heads * values);
+    return heads * ((2 + 4 * writes) * elements +
+                    2 * writes * chunk * (3 * keys + 2 * values));
+  return (2 + 2 * writes) * heads * elements +
+         2 * writes * chunk * (groups * keys + heads * values);
 }
 
 static uint64_t publishedWindowWork(MixerOpInterface mixer, uint64_t tokens) {

@@ -7,7 +7,7 @@
 namespace effc::frontend {
 
 /// A token corrects its state several times, each time by a key, a value and a
-/// rate of its own. Of more than one correction no form is known but the step.
+/// rate of its own.
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importFlashGatedDeltaProduct(FamilyInput &input);
 

@@ -22,7 +22,7 @@ bool effc::decaysPerHead(seq::LinearAttr linear) {
 
 // Whether tokens of a chunk meet in one product, with nothing to solve.
 static bool isPlain(seq::LinearAttr linear) {
-  return decaysPerHead(linear) &&
+  return decaysPerHead(linear) && linear.getWrites() == 1 &&
          linear.getLowRank() == seq::LowRankPair::None &&
          linear.getRead() == seq::ReadOrder::AfterWrite;
 }
@@ -49,7 +49,10 @@ bool effc::looksBothWays(seq::LinearAttr linear) {
 }
 
 int64_t effc::mostChunkTokens(seq::LinearAttr linear) {
-  return looksBothWays(linear) ? 16 : std::numeric_limits<int64_t>::max();
+  constexpr int64_t kFewest = *std::begin(kChunkTokens);
+  if (int64_t writes = linear.getWrites(); writes > 1)
+    return std::max<int64_t>(llvm::bit_floor(uint64_t(kFewest / writes)), 1);
+  return looksBothWays(linear) ? kFewest : std::numeric_limits<int64_t>::max();
 }
 
 int64_t effc::mostChosenTokens(seq::LinearAttr linear, tile::TargetAttr target,
@@ -87,6 +90,13 @@ std::string effc::chunkObstacle(seq::LinearAttr linear, tile::TargetAttr target,
     return field("normaliser", stringifyNormaliser(linear.getNormaliser()));
   if (linear.getStabiliser() != seq::Stabiliser::None)
     return field("stabiliser", stringifyStabiliser(linear.getStabiliser()));
+  // Rows of a token are its writes: only the last one is read, and only the first
+  // one decays. Of more than 8 writes no two tokens share a chunk.
+  if (linear.getWrites() > 1 &&
+      (!onGpu || !decaysPerHead(linear) || looksBothWays(linear) ||
+       linear.getRead() != seq::ReadOrder::AfterWrite ||
+       mostChunkTokens(linear) == 1))
+    return field("writes", std::to_string(linear.getWrites()));
   // Keys and probes of the shortest chunk are two blocks, and all that threads hold.
   // The host has no chunks of others than plain ones.
   if (!isPlain(linear) && 2 * *std::begin(kChunkTokens) * keys >

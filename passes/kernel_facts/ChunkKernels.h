@@ -28,7 +28,8 @@ int64_t mostChunkValues(seq::LinearAttr linear, tile::TargetAttr target,
 bool looksBothWays(seq::LinearAttr linear);
 
 /// The longest chunk that a kernel takes: of one that looks both ways more
-/// tokens would fill a block's shared memory.
+/// tokens would fill a block's shared memory. Tokens that write several times
+/// share the 16 rows that the shortest chunk of others has.
 int64_t mostChunkTokens(seq::LinearAttr linear);
 
 /// The longest chunk that a GPU takes unasked, 16 to 64 tokens: the keys of longer

@@ -22,13 +22,15 @@ static int64_t probesOf(seq::LinearAttr linear) {
   return linear.getLowRank() != seq::LowRankPair::None ? 1 : 0;
 }
 
-// Writing, reading and decaying a state; a correction reads the state once more.
+// Reading and decaying a state, and writing it so often; a correction reads the
+// state once more for each.
 static double stepFlops(seq::LinearAttr linear, double elements) {
-  return (probesOf(linear) ? 7 : 5) * elements;
+  double writing = probesOf(linear) ? 4 : 2;
+  return (3 + writing * double(linear.getWrites())) * elements;
 }
 
 namespace {
-/// FLOPs of a token of a chunk, for an item that has `values` of a head's value
+/// FLOPs of a row of a chunk, a token or one of its writes, for an item that has `values` of a head's value
 /// channels and looks at the tokens with `readers`: queries, and probes of a
 /// correction.
 struct ChunkFlops {
@@ -36,10 +38,12 @@ struct ChunkFlops {
   double tokens; ///< products among tokens, as with decays per head
   double system; ///< the triangular system that a correction solves
   double decays; ///< what decays cost beside
+  double rows;   ///< making rows of tokens, and tokens of rows
 
+  /// Of `chunk` rows.
   static ChunkFlops of(seq::LinearAttr linear, double keys, double values,
                        double chunk, double readers);
-  double products() const { return states + tokens; }
+  double products() const { return states + tokens + rows; }
   double sum() const { return products() + system + decays; }
 };
 } // namespace
@@ -57,6 +61,10 @@ ChunkFlops ChunkFlops::of(seq::LinearAttr linear, double keys, double values,
   ChunkFlops flops = {};
   flops.states = (2 * writers + 2 * readers) * keys * values;
   flops.tokens = pairs * (keys + values);
+  // Products of as many rows as a chunk has: a product's tile has no fewer
+  // (passes/seq_to_tile/builders/linear/TokenRows.h).
+  if (auto writes = double(linear.getWrites()); writes > 1)
+    flops.rows = 2 * chunk * (keys + values + (keys + values) / writes);
   if (probesOf(linear))
     flops.system = 4 * chunk * chunk * (halvings - 1);
   if (decaysPerHead(linear)) {
@@ -70,23 +78,32 @@ ChunkFlops ChunkFlops::of(seq::LinearAttr linear, double keys, double values,
   return flops;
 }
 
-// What an item waits for a chunk: its products' terms are keys and tokens, for the
-// state and for each of the readers.
-static double waitsOfChunk(const CoreCycles &cycles, int64_t readers,
-                           int64_t keys, int64_t chunk) {
-  return cycles.ofWaits(/*barriers=*/10,
-                        double((1 + readers) * (keys + chunk)));
+// What an item waits for a chunk: its products' terms are keys and rows, for the
+// state and for each of the readers. Rows of tokens that write several times add
+// up in as many products, of the keys and of the values, and numbers of tokens are
+// moved by sums.
+static double waitsOfChunk(const CoreCycles &cycles, seq::LinearAttr linear,
+                           int64_t readers, int64_t keys, int64_t rows) {
+  constexpr int64_t kTermsTogether = 16;
+  int64_t barriers = 10, terms = (1 + readers) * (keys + rows),
+          writes = linear.getWrites();
+  if (writes > 1) {
+    barriers += writes + 3;
+    terms += kTermsTogether * (2 * writes + 2);
+  }
+  return cycles.ofWaits(barriers, double(terms));
 }
 
-// On a GPU every token waits for its numbers and for sums of all threads.
-static double waitsOfToken(const CoreCycles &cycles) {
-  return cycles.ofWaits(/*barriers=*/2);
+// On a GPU every token waits for its numbers and for sums of all threads, those
+// of a probe for each further write.
+static double waitsOfToken(const CoreCycles &cycles, int64_t writes = 1) {
+  return cycles.ofWaits(/*barriers=*/2 * writes);
 }
 
 double HeadCost::ofSteps() const {
   CoreCycles cycles(target);
   return cycles.ofSteps(stepFlops(linear, double(keys * values))) +
-         waitsOfToken(cycles);
+         waitsOfToken(cycles, linear.getWrites());
 }
 
 // Each item of a head looks at the tokens for itself.
@@ -95,11 +112,13 @@ double HeadCost::ofChunks(int64_t chunk) const {
   int64_t readers = 1 + probesOf(linear);
   int64_t items =
       llvm::divideCeil(values, mostChunkValues(linear, target, keys, chunk));
+  int64_t rows = chunk * linear.getWrites();
   ChunkFlops flops =
       ChunkFlops::of(linear, double(keys), double(values) / double(items),
-                     double(chunk), double(readers));
-  return cycles.ofProducts(double(items) * flops.sum()) +
-         waitsOfChunk(cycles, readers, keys, chunk) / double(chunk);
+                     double(rows), double(readers));
+  return (double(rows) * cycles.ofProducts(double(items) * flops.sum()) +
+          waitsOfChunk(cycles, linear, readers, keys, rows)) /
+         double(chunk);
 }
 
 double HeadCost::ofScan(int64_t rows) const {
@@ -118,11 +137,12 @@ double ChunkPiecesCost::of(int64_t chunks, int64_t pieces,
                            int64_t transitionItems) const {
   CoreCycles cycles(target);
   int64_t probes = probesOf(linear);
+  int64_t rows = chunk * linear.getWrites();
   auto ofChunk = [&](int64_t readers) {
     ChunkFlops flops = ChunkFlops::of(linear, double(keys), double(values),
-                                      double(chunk), double(readers));
-    return cycles.ofProducts(double(chunk) * flops.products()) +
-           waitsOfChunk(cycles, readers, keys, chunk);
+                                      double(rows), double(readers));
+    return cycles.ofProducts(double(rows) * flops.products()) +
+           waitsOfChunk(cycles, linear, readers, keys, rows);
   };
   double whole = ofChunk(1 + probes);
   if (pieces == 1)

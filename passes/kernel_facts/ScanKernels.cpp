@@ -11,5 +11,8 @@ std::string effc::scanObstacle(seq::LinearAttr linear, tile::Device device) {
     return "with 'low_rank = " +
            stringifyLowRankPair(linear.getLowRank()).str() +
            "' pieces would hand on matrices";
+  if (linear.getWrites() > 1)
+    return "with 'writes = " + std::to_string(linear.getWrites()) +
+           "' there is no kernel but the step as it is written";
   return "";
 }

@@ -247,8 +247,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       return remarkOnFallback(
           mixer, entry,
           Twine("step instead of quadratic, since no kernel takes more than ") +
-              Twine(most) + " tokens at once with 'low_rank = " +
-              stringifyLowRankPair(linear.getLowRank()) + "'");
+              Twine(most) + " tokens at once with '" +
+              (linear.getWrites() > 1
+                   ? "writes = " + std::to_string(linear.getWrites())
+                   : "low_rank = " +
+                         stringifyLowRankPair(linear.getLowRank()).str()) +
+              "'");
     }
     int64_t asked = forced.chunk.value_or(kUsualChunkTokens),
             chunk = std::min({asked, entry.getRows(), most});
@@ -322,8 +326,12 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       else if (onGpu && chunk > mostChosenTokens(linear, target, keys))
         costs.back().refusal = "if asked for";
     };
+    // Of tokens that write several times, as many as fit the shortest chunk.
+    if (int64_t chunk = mostChunkTokens(linear);
+        linear.getWrites() > 1 && rows % chunk == 0)
+      block(seq::FormKind::Chunkwise, chunk);
     for (int64_t chunk : kChunkTokens)
-      if (rows % chunk == 0)
+      if (rows % chunk == 0 && linear.getWrites() == 1)
         block(seq::FormKind::Chunkwise, chunk);
     block(seq::FormKind::Quadratic, rows);
     // Chunks of as many tokens cost the same, shorter ones less, and a call's

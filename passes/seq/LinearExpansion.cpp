@@ -7,6 +7,10 @@
 //   read, next = form(quantities, state)                (LinearForms.h)
 //   y          = read-out(read, denominator, m)         (the mixer's)
 //
+// A token that writes n times is n rows, tokens of the form, with its decay at
+// the first. Its query stands at each of them; that of the last one counts, or
+// of the first one where it reads before the write.
+//
 // The normaliser's sum is a recurrence of the same keys and decays, so it is
 // one more value channel (one more for each, where value channels decay).
 #include "passes/seq/LinearExpansion.h"
@@ -103,6 +107,8 @@ public:
 
   void run(FormAttr form) {
     LinearTokens input = tokens();
+    if (linear.getWrites() > 1)
+      return finish(computeRows(form, input), {});
     if (linear.getNormaliser() == Normaliser::None)
       return finish(compute(form, input), {});
     if (!quantities.sumKey) {
@@ -114,6 +120,60 @@ public:
   }
 
 private:
+  // Several writes: of rows, then of tokens again.
+  LinearResult computeRows(FormAttr form, LinearTokens rows) {
+    int64_t writes = linear.getWrites();
+    auto join = [&](Value &first, auto partOf) {
+      if (!first)
+        return;
+      SmallVector<Value> parts = {first};
+      for (const LaterWrite &write : quantities.laterWrites)
+        parts.push_back(partOf(write));
+      first = interleave(parts);
+    };
+    join(rows.key, [&](auto &write) { return perToken(write.key, 3); });
+    join(rows.value, [&](auto &write) { return split(write.value, 1); });
+    join(rows.probe, [&](auto &write) { return perToken(write.probe, 3); });
+    join(rows.erase, [&](auto &write) {
+      return eraseAlong(perToken(write.key, 3), write.eraseScale);
+    });
+    join(rows.query, [query = rows.query](auto &) { return query; });
+    for (Value *decay : {&rows.headLogDecay, &rows.keyLogDecay,
+                         &rows.valueLogDecay, &rows.elementLogDecay})
+      join(*decay,
+           [&, type = *decay ? typeOf(*decay)
+                             : RankedTensorType()](auto &) -> Value {
+             return ConstantOp::create(builder, loc, 0.0, type.getShape());
+           });
+    if (form.getKind() == FormKind::Chunkwise)
+      form = FormAttr::get(op->getContext(), form.getKind(),
+                           form.getChunk() * writes);
+    LinearResult result = compute(form, rows);
+    SmallVector<int64_t> shape(typeOf(result.read).getShape());
+    shape[0] = writes;
+    shape.insert(shape.begin(), count);
+    int64_t counting =
+        linear.getRead() == ReadOrder::BeforeWrite ? 0 : writes - 1;
+    Value read = SliceOp::create(builder, loc, reshape(result.read, shape),
+                                 /*axis=*/1, counting, 1);
+    shape.erase(shape.begin() + 1);
+    result.read = reshape(read, shape);
+    return result;
+  }
+
+  // Tokens of each part, one behind the other: [T, ...] -> [n T, ...].
+  Value interleave(ArrayRef<Value> parts) {
+    SmallVector<int64_t> shape(typeOf(parts.front()).getShape());
+    shape.insert(shape.begin() + 1, 1);
+    SmallVector<Value> rows;
+    for (Value part : parts)
+      rows.push_back(reshape(part, shape));
+    Value joined = ConcatOp::create(builder, loc, ValueRange(rows), /*axis=*/1);
+    shape.erase(shape.begin() + 1);
+    shape[0] *= int64_t(parts.size());
+    return reshape(joined, shape);
+  }
+
   LinearResult compute(FormAttr form, const LinearTokens &input) {
     return compute(form, input, linear.getLowRank());
   }
@@ -239,10 +299,14 @@ private:
     if (quantities.erase)
       tokens.erase = split(perToken(quantities.erase, 3), 1);
     else if (quantities.eraseScale)
-      tokens.erase = ContractOp::create(
-          builder, loc, split(perToken(quantities.eraseScale, 2), 1), "tgr",
-          quantities.key, "tgk", "tgrk");
+      tokens.erase = eraseAlong(quantities.key, quantities.eraseScale);
     return tokens;
+  }
+
+  // A key times a number per head.
+  Value eraseAlong(Value key, Value scale) {
+    return ContractOp::create(builder, loc, split(perToken(scale, 2), 1), "tgr",
+                              key, "tgk", "tgrk");
   }
 
   // A query or a key: one per element has a head.

@@ -37,7 +37,8 @@ seq::MixerOpInterface linearMixerOf(seq::KernelOp kernel) {
 
 /// The form that was chosen; of a written step, whose token map may be one that
 /// tiles cannot say, what is left as well. An op's own token map is said in
-/// every form that covers its structure.
+/// every form that covers its structure. A step that writes several times is
+/// looped over as it is written.
 SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
   seq::FormKind form = mixer.getFormAttr().getKind();
   Way chosen = form == seq::FormKind::Step   ? Way::Step
@@ -45,6 +46,9 @@ SmallVector<Way> waysOf(seq::MixerOpInterface mixer) {
                                              : Way::Chunks;
   if (!isa<seq::RecurrenceOp>(mixer))
     return {chosen};
+  if (mixer.getStructure().getLinear().getWrites() > 1)
+    return chosen == Way::Step ? SmallVector{Way::AsWritten}
+                               : SmallVector{chosen, Way::AsWritten};
   if (chosen == Way::Step)
     return {Way::Step, Way::AsWritten};
   return {chosen, Way::Step, Way::AsWritten};
@@ -160,7 +164,7 @@ LogicalResult effc::buildInAWay(std::optional<KernelBuilder> &builder,
   seq::MixerOpInterface mixer = linearMixerOf(kernel);
   SmallVector<Way> ways = mixer ? waysOf(mixer) : SmallVector{Way::Step};
   for (auto [i, way] : llvm::enumerate(ways)) {
-    if (mixer && way == Way::Step) {
+    if (mixer && (way == Way::Step || way == Way::AsWritten)) {
       mixer.setFormAttr(
           seq::FormAttr::get(b.getContext(), seq::FormKind::Step, 0));
       call.sizes = KernelSizes::of(kernel, call);

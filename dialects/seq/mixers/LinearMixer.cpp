@@ -94,7 +94,8 @@ LogicalResult expectPositive(Operation *op, StringRef name,
 StructureAttr LinearStructure::get(MLIRContext *context) const {
   auto linear =
       LinearAttr::get(context, decay, field, inputGate, lowRank, read, bonus,
-                      feedThrough, normaliser, stabiliser, headsPerGroup);
+                      feedThrough, normaliser, stabiliser, headsPerGroup,
+                      /*writes=*/1);
   return StructureAttr::get(context, linear);
 }
 

@@ -32,7 +32,7 @@ StructureAttr SsdOp::getStructure() {
       getContext(), DecayAxis::Head, DecayField::Real, InputGate::Value,
       LowRankPair::None, ReadOrder::AfterWrite, /*bonus=*/false,
       /*feed_through=*/true, Normaliser::None, Stabiliser::None,
-      /*heads_per_group=*/heads / groups);
+      /*heads_per_group=*/heads / groups, /*writes=*/1);
   return StructureAttr::get(getContext(), linear);
 }
 

@@ -41,6 +41,9 @@ def Seq_RecurrenceOp
     * a value may contain what one probe reads, `(h,k), (h,k,v) -> (h,v)`, of
       the decayed or the old state, added, subtracted, negated, or times or over a
       number per head;
+    * of several products either no value contains what a probe reads, or each
+      does, where the probe of the next one reads the sum of those before it and
+      of the decayed state (`n` corrections of DeltaProduct);
     * the result contains the state once, as what one query reads of it,
       `(h,k), (h,k,v) -> (h,v)`, before or after the write.
 

@@ -8,6 +8,12 @@
 
 // -----
 
+// LIN2
+// expected-error @+1 {{expects 'writes' of at least 1, but got 0}}
+"test.op"() {test.a = #seq.linear<decay = head, field = real, input_gate = value, low_rank = none, read = after_write, bonus = false, feed_through = true, normaliser = none, stabiliser = none, heads_per_group = 3, writes = 0>} : () -> ()
+
+// -----
+
 // STR1: a linear mixer without its record
 // expected-error @+1 {{expects a record 'linear' for the class 'linear' alone, but got the class 'linear' without one}}
 "test.op"() {test.a = #seq.structure<class = linear>} : () -> ()

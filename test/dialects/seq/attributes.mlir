@@ -9,6 +9,12 @@
                 low_rank = none, read = after_write, bonus = false,
                 feed_through = true, normaliser = none, stabiliser = none,
                 heads_per_group = 3>} : () -> ()
+// CHECK: test.linear = #seq.linear<{{.*}}heads_per_group = 3, writes = 2>
+"test.op"() {test.linear =
+    #seq.linear<decay = none, field = real, input_gate = none,
+                low_rank = decayed_state, read = after_write, bonus = false,
+                feed_through = false, normaliser = none, stabiliser = none,
+                heads_per_group = 3, writes = 2>} : () -> ()
 // CHECK: test.structure = #seq.structure<class = opaque>
 "test.op"() {test.structure = #seq.structure<class = opaque>} : () -> ()
 // CHECK: test.structure = #seq.structure<class = linear, linear = <decay = key_and_value, field = complex, {{.*}}>>

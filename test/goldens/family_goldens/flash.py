@@ -110,8 +110,7 @@ CASES = [
     case("gated_deltanet", "one_tap", "GatedDeltaNet", dict(
         hidden_size=20, num_heads=2, head_dim=7, expand_v=1.0, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
     case("gated_deltaproduct", "plain", "GatedDeltaProduct", dict(
-        num_heads=2, head_dim=7, expand_v=1.0, num_householder=2, use_forget_gate=True, allow_neg_eigval=True),
-         options=STEP),
+        num_heads=2, head_dim=7, expand_v=1.0, num_householder=2, use_forget_gate=True, allow_neg_eigval=True)),
     case("gated_deltaproduct", "single", "GatedDeltaProduct", dict(
         hidden_size=24, num_heads=3, head_dim=6, expand_v=1.5, num_householder=1, use_forget_gate=True, conv_size=3,
         intermediate_size=32, vocab_size=59), dtype="bf16"),
@@ -120,7 +119,7 @@ CASES = [
         intermediate_size=28), options=STEP),
     case("gated_deltaproduct", "no_gates", "GatedDeltaProduct", dict(
         hidden_size=20, num_heads=2, head_dim=5, expand_v=2.0, num_householder=3, use_short_conv=False,
-        use_output_gate=False, intermediate_size=28, vocab_size=61), options=STEP),
+        use_output_gate=False, intermediate_size=28, vocab_size=61)),
     case("forgetting_transformer", "plain", "ForgettingTransformer", dict(
         num_heads=3, qk_norm=True, use_output_gate=True)),
     case("forgetting_transformer", "shared", "ForgettingTransformer", dict(

@@ -118,3 +118,82 @@ func.func @constant_value(%q0: tensor<7x4x3xf32>, %k0: tensor<7x4x3xf32>, %v0: t
   }
   return %y : tensor<7x4x4xf32>
 }
+
+// -----
+
+#key = affine_map<(h, k, v) -> (h, k)>
+#value = affine_map<(h, k, v) -> (h, v)>
+#state = affine_map<(h, k, v) -> (h, k, v)>
+// Two corrections of the same state, not of what the other one leaves.
+func.func @side_by_side(%q0: tensor<7x4x3xf32>, %k0: tensor<7x4x3xf32>, %v0: tensor<7x4x4xf32>, %s0: tensor<4x3x4xf32>) -> tensor<7x4x4xf32> {
+  // expected-error @+1 {{has no derived form: expects the class 'linear', 'retrieval' or 'window', but got 'opaque'}}
+  %y, %last = seq.recurrence
+      tokens(%q = %q0 : tensor<7x4x3xf32>, %k = %k0 : tensor<7x4x3xf32>, %v = %v0 : tensor<7x4x4xf32>)
+      parameters() states(%s = %s0 : tensor<4x3x4xf32>) -> (tensor<7x4x4xf32>), (tensor<4x3x4xf32>) {
+    %a = seq.contract %k, %s {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    %b = seq.sub %v, %a : tensor<4x4xf32>
+    %c = seq.contract %k, %b {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    %d = seq.contract %q, %s {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    %e = seq.sub %v, %d : tensor<4x4xf32>
+    // expected-note @+1 {{'seq.contract' writes what a second probe reads}}
+    %f = seq.contract %q, %e {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    %half = seq.add %s, %c : tensor<4x3x4xf32>
+    %next = seq.add %half, %f : tensor<4x3x4xf32>
+    %read = seq.contract %q, %next {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    seq.yield %read, %next : tensor<4x4xf32>, tensor<4x3x4xf32>
+  }
+  return %y : tensor<7x4x4xf32>
+}
+
+// -----
+
+#key = affine_map<(h, k, v) -> (h, k)>
+#value = affine_map<(h, k, v) -> (h, v)>
+#state = affine_map<(h, k, v) -> (h, k, v)>
+// Behind a correction what a probe reads goes along a key of its own.
+func.func @erased_behind(%q0: tensor<7x4x3xf32>, %k0: tensor<7x4x3xf32>, %v0: tensor<7x4x4xf32>, %s0: tensor<4x3x4xf32>) -> tensor<7x4x4xf32> {
+  // expected-error @+1 {{has no derived form: expects the class 'linear', 'retrieval' or 'window', but got 'opaque'}}
+  %y, %last = seq.recurrence
+      tokens(%q = %q0 : tensor<7x4x3xf32>, %k = %k0 : tensor<7x4x3xf32>, %v = %v0 : tensor<7x4x4xf32>)
+      parameters() states(%s = %s0 : tensor<4x3x4xf32>) -> (tensor<7x4x4xf32>), (tensor<4x3x4xf32>) {
+    %a = seq.contract %k, %s {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    %b = seq.sub %v, %a : tensor<4x4xf32>
+    %c = seq.contract %k, %b {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    %half = seq.add %s, %c : tensor<4x3x4xf32>
+    %d = seq.contract %k, %half {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    // expected-note @+1 {{'seq.contract' writes what a probe reads along a key of its own, beside other products}}
+    %f = seq.contract %q, %d {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    %next = seq.add %half, %f : tensor<4x3x4xf32>
+    %read = seq.contract %q, %next {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    seq.yield %read, %next : tensor<4x4xf32>, tensor<4x3x4xf32>
+  }
+  return %y : tensor<7x4x4xf32>
+}
+
+// -----
+
+#key = affine_map<(h, k, v) -> (h, k)>
+#value = affine_map<(h, k, v) -> (h, v)>
+#state = affine_map<(h, k, v) -> (h, k, v)>
+// A product without a probe beside corrections.
+func.func @written_behind(%q0: tensor<7x4x3xf32>, %k0: tensor<7x4x3xf32>, %v0: tensor<7x4x4xf32>, %s0: tensor<4x3x4xf32>) -> tensor<7x4x4xf32> {
+  // expected-error @+1 {{has no derived form: expects the class 'linear', 'retrieval' or 'window', but got 'opaque'}}
+  %y, %last = seq.recurrence
+      tokens(%q = %q0 : tensor<7x4x3xf32>, %k = %k0 : tensor<7x4x3xf32>, %v = %v0 : tensor<7x4x4xf32>)
+      parameters() states(%s = %s0 : tensor<4x3x4xf32>) -> (tensor<7x4x4xf32>), (tensor<4x3x4xf32>) {
+    %a = seq.contract %k, %s {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    %b = seq.sub %v, %a : tensor<4x4xf32>
+    %c = seq.contract %k, %b {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    %half = seq.add %s, %c : tensor<4x3x4xf32>
+    %d = seq.contract %q, %half {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    %e = seq.sub %v, %d : tensor<4x4xf32>
+    %f = seq.contract %q, %e {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    // expected-note @+1 {{'seq.contract' writes a product with a probe beside one without}}
+    %g = seq.contract %k, %v {indexing_maps = [#key, #value, #state]} : (tensor<4x3xf32>, tensor<4x4xf32>) -> tensor<4x3x4xf32>
+    %more = seq.add %half, %f : tensor<4x3x4xf32>
+    %next = seq.add %more, %g : tensor<4x3x4xf32>
+    %read = seq.contract %q, %next {indexing_maps = [#key, #state, #value]} : (tensor<4x3xf32>, tensor<4x3x4xf32>) -> tensor<4x4xf32>
+    seq.yield %read, %next : tensor<4x4xf32>, tensor<4x3x4xf32>
+  }
+  return %y : tensor<7x4x4xf32>
+}

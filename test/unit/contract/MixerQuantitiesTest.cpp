@@ -40,6 +40,15 @@ constexpr struct {
     {"log_gate", &CanonicalQuantities::logGate},
 };
 
+/// Of a write behind the first, which is counted from 2 on.
+constexpr struct {
+  const char *name;
+  Value LaterWrite::*member;
+} kOfLaterWrites[] = {{"key_", &LaterWrite::key},
+                      {"value_", &LaterWrite::value},
+                      {"probe_", &LaterWrite::probe},
+                      {"erase_scale_", &LaterWrite::eraseScale}};
+
 /// A function of the mixer alone, for any number of tokens.
 std::string mixerText(const LinearCase &mixer, Extents extents) {
   extents.T = 0;
@@ -129,6 +138,12 @@ TEST_P(MixerQuantities, AreThoseOfTheTokenMap) {
     expectedNames.push_back(name);
     expectedValues.push_back(quantity);
   }
+  for (auto [i, write] : llvm::enumerate(map.laterWrites))
+    for (auto [name, member] : kOfLaterWrites)
+      if (Value quantity = write.*member) {
+        expectedNames.push_back(name + std::to_string(i + 2));
+        expectedValues.push_back(quantity);
+      }
   EXPECT_EQ(names, expectedNames);
   ASSERT_EQ(values.size(), expectedValues.size());
   giveBack(whole, expectedValues);

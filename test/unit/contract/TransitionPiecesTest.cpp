@@ -5,7 +5,8 @@
 // An entry has 432 rows, 27 chunks of 16. 2 heads of 96 x 72 in blocks of 24
 // value channels are 6 items for 108 or 132 cores, and the matrix of a piece 8
 // more: 7 pieces. So have heads of 88 x 72, whose last block is of 16 columns.
-// Keys of 64 have all 72 columns in an item.
+// Keys of 64 have all 72 columns in an item. Of three corrections a token chunks have 4
+// tokens of 12 rows.
 #include "test/unit/contract/LinearCases.h"
 #include "test/unit/contract/LinearModel.h"
 #include "test/unit/contract/Sequences.h"
@@ -45,7 +46,8 @@ constexpr Shape kShapes[] = {
     {"gated_delta_rule", {0, 2, 1, 88, 72}, "a"},
     {"kimi_delta_attention", {0, 2, 1, 96, 72}, "f"},
     {"gated_delta_rule_2", {0, 2, 1, 96, 72}, "f", "erase"},
-    {"rwkv7", {0, 2, 1, 64, 72}, "w", "a"}};
+    {"rwkv7", {0, 2, 1, 64, 72}, "w", "a"},
+    {"written_corrections", {0, 2, 1, 40, 72}, "f", "beta2"}};
 
 const LinearCase &caseOf(const Shape &shape) {
   return *llvm::find_if(linearCases(), [&](const LinearCase &mixer) {

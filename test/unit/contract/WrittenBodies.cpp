@@ -122,6 +122,21 @@ std::string countedBody(const Extents &e) {
          yield(e, "%y, %next, %next_count", {"HV", "HKV", "H"});
 }
 
+/// A matrix after a correction along its key, by what a probe reads of it before.
+std::string correction(const Extents &e, int number, const std::string &probe,
+                       const std::string &before) {
+  std::string own = std::to_string(number);
+  return contract(e, "seen" + own, "HV", probe, "HK", before, "HKV") +
+         elementwise(e, "error" + own, "sub", "%v" + own + ", %seen" + own,
+                     "HV") +
+         contract(e, "change" + own, "HV", "beta" + own, "H", "error" + own,
+                  "HV") +
+         contract(e, "written" + own, "HKV", "k" + own, "HK", "change" + own,
+                  "HV") +
+         elementwise(e, "next" + own, "add", "%" + before + ", %written" + own,
+                     "HKV");
+}
+
 double small(Random &random, Gates) { return pickReal(random, -0.05, 0.05); }
 
 } // namespace
@@ -194,6 +209,34 @@ std::string turnedBody(const Extents &e) {
          contract(e, "turned", "HK", "w", "HKk", "q", "Hk") +
          contract(e, "y", "HV", "turned", "HK", "next", "HKV") +
          yield(e, "%y, %next");
+}
+
+std::string severalCorrectionsBody(const Extents &e) {
+  return elementwise(e, "share", "sigmoid", "%f", "H") +
+         constant(e, "one", "1.0", "H") +
+         elementwise(e, "left", "sub", "%one, %share", "H") +
+         contract(e, "next0", "HKV", "state", "HKV", "left", "H") +
+         correction(e, 1, "k1", "next0") + correction(e, 2, "k2", "next1") +
+         correction(e, 3, "k3", "next2") +
+         contract(e, "y", "HV", "q", "HK", "next3", "HKV") +
+         yield(e, "%y, %next3");
+}
+
+std::string severalProbesBody(const Extents &e) {
+  return correction(e, 1, "p1", "state") + correction(e, 2, "p2", "next1") +
+         contract(e, "y", "HV", "q", "HK", "next2", "HKV") +
+         yield(e, "%y, %next2");
+}
+
+std::string severalProductsBody(const Extents &e) {
+  return elementwise(e, "fade", "exp", "%d", "H") +
+         contract(e, "kept", "HKV", "fade", "H", "state", "HKV") +
+         contract(e, "first", "HKV", "k", "HK", "v", "HV") +
+         contract(e, "second", "HKV", "p", "HK", "w", "HV") +
+         elementwise(e, "half", "sub", "%kept, %second", "HKV") +
+         elementwise(e, "next", "add", "%first, %half", "HKV") +
+         contract(e, "read", "HV", "q", "HK", "next", "HKV") +
+         elementwise(e, "y", "mul", "%read, %v", "HV") + yield(e, "%y, %next");
 }
 
 std::string mirroredBody(const Extents &e) {

@@ -21,6 +21,13 @@ std::string mixedDecaysBody(const Extents &e);
 std::string levelledBody(const Extents &e);
 /// The query goes through a matrix first, which no chunk of tokens does.
 std::string turnedBody(const Extents &e);
+/// What a gate per head leaves, and three corrections, each with a key, a value
+/// and a rate of its own.
+std::string severalCorrectionsBody(const Extents &e);
+/// Two corrections of a state that does not decay, with probes of their own.
+std::string severalProbesBody(const Extents &e);
+/// A decay per head, and two products, of which the other one is subtracted.
+std::string severalProductsBody(const Extents &e);
 /// One token as key, scaled to length 1, and as value; K is V.
 std::string mirroredBody(const Extents &e);
 

@@ -20,6 +20,9 @@
 // and no decay. Floor: 4 K V + C (K + V) FLOPs per token and head, a correction
 // 2 K V + C V more.
 //
+// A token that writes several times is as many rows of the tiles, which take the
+// places of tokens above (TokenRows.h).
+//
 // Where one sequence alone would leave most of a GPU idle, its chunks are dealt
 // to pieces with items of their own. A first kernel leaves what each does to
 // the state (PieceMemory.h); in the second each goes on from those before it.
@@ -35,6 +38,7 @@
 #include "passes/seq_to_tile/builders/linear/ChunkItems.h"
 #include "passes/seq_to_tile/builders/linear/PieceMemory.h"
 #include "passes/seq_to_tile/builders/linear/SegmentPieces.h"
+#include "passes/seq_to_tile/builders/linear/TokenRows.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 
@@ -71,6 +75,10 @@ private:
   /// The chunk's canonical quantities, where those that vary over tokens or
   /// may are tiles of all its tokens, neutral at and past `rows`.
   TokenMap::Tiles quantities(const TokenMap::Scope &scope, Value rows);
+  /// The same of a chunk's rows, of quantities of its tokens.
+  TokenMap::Tiles rowsOf(const TokenMap::Tiles &q, const TokenMap::Scope &scope,
+                         Value rows);
+  bool probesAlongKeys() const;
   bool decaysPerKey() const;
   std::unique_ptr<ChunkDecays> decaysOf(Value decay);
   tile::TileType channelType() { return k.columnType(r.map.keyChannels); }
@@ -93,8 +101,9 @@ private:
   OpBuilder &b;
   Recurrence &r;
   Part part;
-  int64_t chunk;
+  int64_t chunk; ///< tokens
   ChunkTiles tiles;
+  std::optional<TokenRows> tokenRows; ///< where tokens write several times
   Value offset, end, chunks;
   SegmentPieces pieces; ///< of a segment that is cut, in chunks
   std::optional<PieceMemory> memory;
@@ -111,7 +120,9 @@ ChunkKernel::ChunkKernel(KernelBuilder &k, seq::MixerOpInterface mixer,
                          Recurrence &r, Part part, int64_t most,
                          int64_t transitionBlocks)
     : k(k), b(k.ops()), r(r), part(part), chunk(k.getContext().sizes.chunk),
-      tiles(k, r, chunk) {
+      tiles(k, r, chunk * r.linear.getWrites()) {
+  if (r.linear.getWrites() > 1)
+    tokenRows.emplace(tiles, chunk, r.linear.getWrites());
   // The first chunk begins inside the grid where the segment does.
   offset = isQuadratic(mixer) ? k.index(0)
                               : k.divide(r.segment.getStart(), chunk).second;
@@ -192,6 +203,8 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
       out = k.dot(out, ofErased.front(), probed);
     if (q.bonusKey)
       out = addBonus(out, q);
+    if (tokenRows)
+      out = tokenRows->lastOf(out);
     y = r.map.readOut(scope, {out, {}, {}});
   }
   if (y && failed(r.finish(k, row, y, rows, chunk)))
@@ -211,6 +224,8 @@ ChunkKernel::emitChunk(Value index, Value state, Value decays) {
 TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
                                         Value rows) {
   TokenMap::Tiles q = r.map.quantities(scope);
+  if (tokenRows)
+    return rowsOf(q, scope, rows);
   auto ofKeys = [&](Value &tile, bool isNeutral) {
     if (!tile)
       return;
@@ -235,6 +250,63 @@ TokenMap::Tiles ChunkKernel::quantities(const TokenMap::Scope &scope,
   if (q.eraseScale)
     q.eraseScale = tiles.maskRows(spread(q.eraseScale, tiles.columnType), rows);
   return q;
+}
+
+// What does not count is 0 before rows are made of it, by products. Writes come
+// one after another, so that the tiles of one alone take room.
+TokenMap::Tiles ChunkKernel::rowsOf(const TokenMap::Tiles &q,
+                                    const TokenMap::Scope &scope, Value rows) {
+  auto neutral = [&](Value tile, tile::TileType type) {
+    return tiles.maskRows(spread(tile, type), rows);
+  };
+  Value valueRows =
+      r.isTransition ? k.either(r.isTransition, k.index(0), rows) : rows;
+  TokenMap::Tiles all;
+  if (part != Part::States)
+    all.query =
+        tiles.perToken(tokenRows->with(tokenRows->none(tiles.keyType),
+                                       r.linear.getWrites() - 1,
+                                       neutral(q.query, tokenRows->keyType)),
+                       tiles.keyType);
+  seq::LaterWrite write = {q.key, q.value, q.probe, q.eraseScale};
+  Value keys = tokenRows->none(tiles.keyType), probes = keys,
+        values = tokenRows->none(tiles.outType);
+  SmallVector<Value> scales;
+  for (int64_t number = 0; number < r.linear.getWrites(); ++number) {
+    if (number > 0)
+      write = r.map.laterWrite(number - 1, scope);
+    keys =
+        tokenRows->with(keys, number, neutral(write.key, tokenRows->keyType));
+    values =
+        tokenRows->with(values, number, tiles.maskRows(write.value, valueRows));
+    if (!write.probe)
+      continue;
+    if (!probesAlongKeys())
+      probes = tokenRows->with(probes, number,
+                               neutral(write.probe, tokenRows->keyType));
+    scales.push_back(neutral(write.eraseScale, tokenRows->columnType));
+  }
+  all.key = tiles.perToken(keys, tiles.keyType);
+  all.value = values;
+  if (q.probe) {
+    all.probe =
+        probesAlongKeys() ? all.key : tiles.perToken(probes, tiles.keyType);
+    all.eraseScale = tokenRows->columnOf(scales);
+  }
+  // Of a token's rows the first one decays.
+  all.decay = q.decay
+                  ? tokenRows->columnOf(neutral(q.decay, tokenRows->columnType))
+                  : tiles.zeros(tiles.columnType);
+  return all;
+}
+
+// Whether each write's probe is its key.
+bool ChunkKernel::probesAlongKeys() const {
+  const seq::CanonicalQuantities &all = r.map.getQuantities();
+  return all.probe == all.key &&
+         llvm::all_of(all.laterWrites, [](const seq::LaterWrite &write) {
+           return write.probe == write.key;
+         });
 }
 
 // What tokens read before their own decay is known per key channel.

@@ -177,6 +177,10 @@ void TokenMap::assignAxes(mlir::Value result) {
             want(canonical.turnImaginary, decayAxes()),
             factor(canonical.queryImaginary),
             factor(canonical.keyImaginary)};
+  for (const seq::LaterWrite &write : canonical.laterWrites)
+    wanted.append({want(write.key, keys), want(write.value, values),
+                   want(write.probe, keys),
+                   want(write.eraseScale, {Token, Head})});
   output = want(result, values);
 }
 
@@ -196,18 +200,30 @@ Value TokenMap::constant(Value quantity) const {
   return {};
 }
 
+Value TokenMap::emit(const Wanted &quantity, const Scope &scope) {
+  if (!quantity.value)
+    return {};
+  return code.emit(quantity.value, quantity.axes, scope);
+}
+
 TokenMap::Tiles TokenMap::quantities(const Scope &scope) {
   code.beginScope();
-  std::array<mlir::Value, 17> tiles;
-  for (auto [tile, quantity] : llvm::zip_equal(tiles, wanted))
-    if (quantity.value)
-      tile = code.emit(quantity.value, quantity.axes, scope);
+  std::array<mlir::Value, kFields> tiles;
+  for (auto [tile, quantity] :
+       llvm::zip_equal(tiles, ArrayRef(wanted).take_front(kFields)))
+    tile = emit(quantity, scope);
   auto [query, key, value, decay, valueDecay, bonusKey, probe, erase,
         eraseScale, weight, logGate, sumQuery, sumKey, turn, turnImaginary,
         queryImaginary, keyImaginary] = tiles;
   return {query,  key,   value,         decay,          valueDecay,  bonusKey,
           probe,  erase, eraseScale,    weight,         logGate,     sumQuery,
           sumKey, turn,  turnImaginary, queryImaginary, keyImaginary};
+}
+
+seq::LaterWrite TokenMap::laterWrite(size_t number, const Scope &scope) {
+  const Wanted *fields = wanted.begin() + kFields + number * kWriteFields;
+  return {emit(fields[0], scope), emit(fields[1], scope),
+          emit(fields[2], scope), emit(fields[3], scope)};
 }
 
 Value TokenMap::readOut(const Scope &scope, const Reading &tiles) {

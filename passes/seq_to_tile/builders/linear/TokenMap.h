@@ -69,6 +69,9 @@ public:
   /// Emits the canonical quantities of `scope`; what they share is emitted
   /// once.
   Tiles quantities(const Scope &scope);
+  /// Emits those of a write behind the first, by its number in the canonical
+  /// quantities, in the scope of the last call of `quantities`.
+  seq::LaterWrite laterWrite(size_t number, const Scope &scope);
   /// Leaves a scope whose read-out comes after other tokens' quantities, and
   /// goes on with it.
   TileCode::Emitted leaveScope() { return code.leaveScope(); }
@@ -97,7 +100,11 @@ private:
     mlir::Value value;
     Axes axes;
   };
-  std::array<Wanted, 17> wanted; // the fields of Tiles
+  mlir::Value emit(const Wanted &quantity, const Scope &scope);
+  static constexpr size_t kFields = 17, // of Tiles
+      kWriteFields = 4;                 // of a later write
+  /// The fields of Tiles, then those of each later write.
+  llvm::SmallVector<Wanted, kFields> wanted;
   Wanted output;
 };
 

@@ -135,6 +135,34 @@ TEST(Work, TakesAMixersCheapestForm) {
   EXPECT_EQ(mixerOf(128, 64).perOutputRow, 0u);
 }
 
+// 2 heads with states of 3 x 5, to which two products are added: 2 * 15 to read and
+// 2 * 15 to write each.
+TEST(Work, CountsSeveralWrites) {
+  Program program(R"(
+#key = affine_map<(h, k, v) -> (h, k)>
+#value = affine_map<(h, k, v) -> (h, v)>
+#state = affine_map<(h, k, v) -> (h, k, v)>
+func.func @forward(%c: tensor<?x2x3xf32>, %x: tensor<?x2x5xf32>, %z: tensor<?x2x5xf32>, %s0: tensor<2x3x5xf32>)
+    -> tensor<?x2x5xf32> {
+  %y, %n = seq.recurrence
+      tokens(%k = %c : tensor<?x2x3xf32>, %v = %x : tensor<?x2x5xf32>, %w = %z : tensor<?x2x5xf32>)
+      parameters() states(%s = %s0 : tensor<2x3x5xf32>) -> (tensor<?x2x5xf32>), (tensor<2x3x5xf32>) {
+    %a = seq.contract %k, %v {indexing_maps = [#key, #value, #state]}
+        : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x3x5xf32>
+    %b = seq.contract %k, %w {indexing_maps = [#key, #value, #state]}
+        : (tensor<2x3xf32>, tensor<2x5xf32>) -> tensor<2x3x5xf32>
+    %half = seq.add %s, %a : tensor<2x3x5xf32>
+    %next = seq.add %half, %b : tensor<2x3x5xf32>
+    %read = seq.contract %k, %next {indexing_maps = [#key, #state, #value]}
+        : (tensor<2x3xf32>, tensor<2x3x5xf32>) -> tensor<2x5xf32>
+    seq.yield %read, %next : tensor<2x5xf32>, tensor<2x3x5xf32>
+  }
+  return %y : tensor<?x2x5xf32>
+}
+)");
+  EXPECT_EQ(countWork(program.getFunction()).perToken, 2u * 90);
+}
+
 // Keys of 6 x 5 for both halves: 60. 2 heads choose 3 of 9 rows: of 7 channels
 // 6 * 14 as they are, twice that as experts of one unit. 2 of 4 experts with 5
 // units for 7 channels: 2 * 3 * 5 rows of 7, 420 FLOPs.

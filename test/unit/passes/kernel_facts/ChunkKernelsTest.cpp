@@ -52,6 +52,26 @@ TEST_F(ChunkKernelsTest, StatesTakeHalfABlock) {
   EXPECT_EQ(mostChunkValues(keyed, madeUp(), 256, 16), 32);
 }
 
+// 16 rows of a chunk are 8 tokens of two writes. What has no rows of writes: the host,
+// decays of channels, and more writes than leave a chunk two tokens.
+TEST_F(ChunkKernelsTest, WritesOfTokensShareTheRowsOfAChunk) {
+  auto corrects = [&](int64_t writes, DecayAxis decay = DecayAxis::Head) {
+    return linear(decay, LowRankPair::DecayedState, writes);
+  };
+  for (auto [writes, tokens] :
+       {std::pair(2, 8), {3, 4}, {4, 4}, {5, 2}, {8, 2}}) {
+    EXPECT_EQ(mostChunkTokens(corrects(writes)), tokens) << writes;
+    EXPECT_EQ(chunkObstacle(corrects(writes), target("sm_80"), 64, 96), "");
+  }
+  EXPECT_EQ(chunkObstacle(corrects(9), target("sm_90a"), 64, 96), "writes = 9");
+  EXPECT_EQ(
+      chunkObstacle(corrects(2, DecayAxis::Key), target("sm_90a"), 64, 96),
+      "writes = 2");
+  EXPECT_EQ(chunkObstacle(linear(DecayAxis::Head, LowRankPair::None, 2),
+                          target("host"), 64, 96),
+            "writes = 2");
+}
+
 // Keys and probes of 16 tokens are two blocks, for which 256 threads have 8,192 elements.
 TEST_F(ChunkKernelsTest, FewerThreadsTakeHeadsOfFewerKeys) {
   Target chip = kSm90a;

@@ -33,6 +33,20 @@ TEST_F(RecurrenceCostTest, CountsChunks) {
   EXPECT_DOUBLE_EQ(gpu.ofChunks(32), flops / 1800 + waits / 32);
 }
 
+// Three corrections a token: 2 K V to read, K V to decay and 4 K V for each, whose probe
+// all threads wait for. A chunk of 4 tokens has 12 rows, which are made of tokens of each
+// write, and tokens of them.
+TEST_F(RecurrenceCostTest, CountsSeveralWrites) {
+  HeadCost gpu = {linear(DecayAxis::Head, LowRankPair::DecayedState, 3),
+                  target("sm_80"), 64, 48};
+  EXPECT_DOUBLE_EQ(gpu.ofSteps(), 15.0 * 64 * 48 / 60 + 500 + 3 * 2 * 50);
+  double flops = 6.0 * 64 * 48 + 2 * 12 * (64 + 48) + 3 * 4 * 144 + 12 * 40 +
+                 24 * (64 + 48 + (64 + 48) / 3.0);
+  double terms = 3 * (64 + 12) + 16 * (2 * 3 + 2);
+  double waits = 500 + 16 * 50 + 6 * terms / 16.0 * 33;
+  EXPECT_NEAR(gpu.ofChunks(4), (12 * flops / 300 + waits) / 4, 1e-9);
+}
+
 // log2 C products of whole blocks, and as many sums of log-decays and one more.
 TEST_F(RecurrenceCostTest, CountsDecaysPerKey) {
   HeadCost gpu = {linear(DecayAxis::Key), target("sm_80"), 64, 64};

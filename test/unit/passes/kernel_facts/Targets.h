@@ -34,11 +34,13 @@ protected:
   }
   /// A recurrence with nothing but these.
   seq::LinearAttr linear(seq::DecayAxis decay,
-                         seq::LowRankPair pair = seq::LowRankPair::None) {
+                         seq::LowRankPair pair = seq::LowRankPair::None,
+                         int64_t writes = 1) {
     return seq::LinearAttr::get(
         &context, decay, seq::DecayField::Real, seq::InputGate::None, pair,
         seq::ReadOrder::AfterWrite, /*bonus=*/false, /*feed_through=*/false,
-        seq::Normaliser::None, seq::Stabiliser::None, /*heads_per_group=*/1);
+        seq::Normaliser::None, seq::Stabiliser::None, /*heads_per_group=*/1,
+        writes);
   }
 
   mlir::MLIRContext context;
