@@ -182,10 +182,13 @@ def dram_shares(launch, read: dict, written: dict) -> tuple:
     weights = {number for number, operand in enumerate(launch.operands) if operand.memory == "dram" and operand.name.startswith("weight")}
     # Other blocks read weights that this one does not, where products are launched together: each comes once.
     are_shared = -1 not in read and not weights <= read.keys()
+    # Several blocks may read the same ones, each for other rows: only the first of them waits for DRAM.
+    asked_of_weights = sum(read.get(number, 0) for number in weights) * launch.blocks
+    of_weights = min(1.0, sum(launch.operands[number].bytes for number in weights) / asked_of_weights) if asked_of_weights else 1.0
     share, total = [], 0.0
     for number, operand in enumerate(launch.operands):
         if are_shared and number in weights:
-            share.append(1.0)
+            share.append(of_weights)
             total += operand.bytes
             continue
         asked, given = read.get(number, 0) * launch.blocks, written.get(number, 0) * launch.blocks

@@ -52,6 +52,13 @@ class Bytes(unittest.TestCase):
         made.operands[1].name = "weight 7"
         self.assertEqual(kernel.dram_shares(made, {0: 4096}, {}), ([1 / 64, 1.0], 4096 + made.operands[1].bytes))
 
+    def test_weights_that_blocks_of_other_rows_read_come_once(self):
+        made = copying(64, "dram")
+        for number, operand in enumerate(made.operands):
+            operand.name, operand.bytes = f"weight {number}", 16 * 4096
+        # 64 blocks ask for 4,096 bytes each of what are 32 times as many: half of what they ask for has come before.
+        self.assertEqual(kernel.dram_shares(made, {0: 4096}, {}), ([0.5, 0.5], 2 * 16 * 4096))
+
     def test_a_large_copy_takes_the_time_of_its_bytes(self):
         blocks = 1 << 16
         predicted = self.predict(copying(blocks, "dram"))
