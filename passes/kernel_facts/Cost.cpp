@@ -40,6 +40,10 @@ double CoreCycles::ofLaunch() const {
   return double(target.getCore().getLaunch());
 }
 
+double CoreCycles::ofHandingOn(double bytes) const {
+  return 2 * bytes / double(target.getBandwidth());
+}
+
 int64_t effc::itemsOfCore(int64_t items, int64_t cores) {
   return llvm::divideCeil(items, cores);
 }

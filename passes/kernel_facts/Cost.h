@@ -28,6 +28,8 @@ public:
   double ofWaits(int64_t barriers, double terms = 0) const;
   /// That a further launch of a GPU takes besides its items.
   double ofLaunch() const;
+  /// Of so many bytes that one launch of a GPU writes and the next one reads.
+  double ofHandingOn(double bytes) const;
 
 private:
   tile::TargetAttr target;

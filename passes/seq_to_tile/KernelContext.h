@@ -35,6 +35,11 @@ struct DenseTile {
   int64_t singleRowStep = 0;
   /// Whether an item passes over all rows of the call, on the host.
   bool passesRows = false;
+  /// Items that share the terms of a tile's sums on a GPU, each some of them; their sums
+  /// meet in a launch behind (DepthParts.h).
+  int64_t depthParts = 1;
+  /// Steps that are on their way besides the usual ones, where a core has one item alone.
+  int64_t furtherStages = 0;
   bool operator==(const DenseTile &) const = default;
 };
 

@@ -199,6 +199,8 @@ Follower effc::followerOf(KernelBuilder &first) {
   if (root && seq::isDenseOp(root) &&
       !first.getSourceBody().getOps<seq::BestOp>().empty())
     return {buildBestOfItems, "_best"};
+  if (first.getContext().sizes.dense.depthParts > 1)
+    return {buildSumOfParts, "_sum"};
   auto mixer = dyn_cast_or_null<seq::MixerOpInterface>(root);
   if (mixer &&
       mixer.getStructure().getMixerClass() == seq::MixerClass::Window) {

@@ -13,6 +13,9 @@ namespace effc {
 /// y = x w^T (+ bias) for seq.linear, seq.lm_head and seq.key_scores
 /// (Dense.cpp).
 mlir::LogicalResult buildDense(KernelBuilder &k);
+/// The sums of buildDense's items that share a tile's terms, added up behind its kernel,
+/// and what follows the product (DepthParts.cpp).
+mlir::LogicalResult buildSumOfParts(KernelBuilder &k);
 /// The tile of a product of buildDense, for `KernelSizes` (DenseTiles.cpp).
 DenseTile denseTileOf(mlir::Operation *op, const CallContext &call);
 /// The largest number of each row, which lies in memory (Best.cpp).

@@ -23,6 +23,7 @@
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Best.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
+#include "passes/seq_to_tile/builders/dense/DepthParts.h"
 #include "passes/seq_to_tile/builders/dense/Draw.h"
 #include "passes/seq_to_tile/builders/dense/OutputUpdates.h"
 
@@ -128,7 +129,8 @@ private:
   tile::TileType accType;
   std::optional<ChoiceItems> choice; // where only the largest output is wanted
   Value choiceItem;                  // of the items of a row
-  Value outputsOfRun;                // the last tile of them
+  Value depthPart;    // of the terms, which the item has; null: it has all
+  Value outputsOfRun; // the last tile of them
 };
 } // namespace
 
@@ -148,12 +150,15 @@ Product::Product(KernelBuilder &k)
     runs = choice->count;
   }
   // Where cores have no items, those that there are wait for each step.
-  isShort =
-      tiles.rows <= tile::kPieceRows && parts * runs < k.getContext().cores();
+  isShort = tiles.rows <= tile::kPieceRows &&
+            tiles.depthParts * parts * runs < k.getContext().cores();
   Value item = k.item();
   if (k.isGpu()) {
-    k.setItems(k.getContext().lead, tiles.rows, parts * runs);
-    std::tie(tileNumber, item) = k.divide(item, parts * runs);
+    int64_t items = tiles.depthParts * parts * runs;
+    k.setItems(k.getContext().lead, tiles.rows, items);
+    std::tie(tileNumber, item) = k.divide(item, items);
+    if (tiles.depthParts > 1)
+      std::tie(depthPart, item) = k.divide(item, parts * runs);
   } else {
     k.setItems(tile::Count::One, 1, parts * runs);
   }
@@ -164,7 +169,7 @@ Product::Product(KernelBuilder &k)
   if (norm)
     normView = k.read(norm->weight);
   wView = k.read(root->getOperand(1));
-  if (root->getNumOperands() > 2)
+  if (root->getNumOperands() > 2 && tiles.depthParts == 1)
     biasView = k.read(root->getOperand(2));
   Value run = item;
   if (keyScores || isBlocks) {
@@ -317,18 +322,22 @@ static Type storedAs(Value view) {
 
 Value Product::multiply(Value row, Value rows, bool firstPass) {
   StoredOperands stored = {storedAs(xView), storedAs(wView)};
+  int64_t terms = inner / tiles.depthParts;
   auto contraction = isShort
-                         ? Contraction::ofFewRows(k.getContext(), inner, stored)
-                         : Contraction::of(k.getContext(), inner, stored);
+                         ? Contraction::ofFewRows(k.getContext(), terms, stored)
+                         : Contraction::of(k.getContext(), terms, stored);
   Value zero = tile::SplatOp::create(k.ops(), k.loc(), accType, k.scalar(0));
   tile::TileType aType =
       k.blockType(tiles.rows, contraction.step, tile::Role::Operand);
   tile::TileType wType =
       k.blockType(tiles.outputs, contraction.step, tile::Role::Operand);
+  contraction.stages += tiles.furtherStages;
+  Value start = depthPart ? k.mul(depthPart, terms) : Value();
   storage::DigitsType digits;
   if (k.getContext().isInPanels(root->getOperand(1)))
     digits = k.getContext().digits;
-  auto load = [&](Value at) {
+  auto load = [&](Value place) {
+    Value at = from(k, start, place);
     Box ofX = boxOfX(row, at, contraction.step),
         ofWeight = boxOfWeight(at, contraction.step);
     Value a = k.load(xView, ofX.at, ofX.sizes, aType, rows);
@@ -443,6 +452,12 @@ Value Product::multiplyNormedRow(Value row) {
 
 // `number` is the row's among those that are taken one by one.
 LogicalResult Product::finish(Value row, Value rows, Value y, size_t number) {
+  if (depthPart) {
+    k.store(y, sumsOfParts(k, outputs, /*written=*/true),
+            {row, depthPart, first}, {tiles.rows, 1, tiles.outputs}, rows,
+            columns);
+    return success();
+  }
   // Limits of tiles of outputs, which are the rows of a column.
   Value columnLimit = columns, biasRows, rowsOfItem = rows;
   tile::TileType biasType = k.rowType(tiles.outputs);

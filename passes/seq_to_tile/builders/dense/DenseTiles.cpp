@@ -4,9 +4,11 @@
 #include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/Cost.h"
 #include "passes/kernel_facts/HostSizes.h"
+#include "passes/kernel_facts/LaunchCost.h"
 #include "passes/kernel_facts/SingleRows.h"
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/dense/Contraction.h"
+#include "passes/seq_to_tile/builders/dense/JointProducts.h"
 
 #include "dialects/storage/Bundles.h"
 #include "dialects/storage/Panels.h"
@@ -27,13 +29,16 @@ static bool passesRows(const CallContext &call) {
                            call.entry.getRows() > kHostRows);
 }
 
+static bool leadsToChoice(Operation *op) {
+  return !op->getBlock()->getOps<seq::BestOp>().empty();
+}
+
 // How rows that are taken one by one pass over their contraction; 0 where there
 // are too many or a row has to have the bits that it has among others. A choice
 // among a row's outputs has one row alone.
 static int64_t stepOfRows(Operation *op, const CallContext &call,
                           int64_t inner) {
-  bool chooses = !op->getBlock()->getOps<seq::BestOp>().empty();
-  int64_t most = chooses ? 1 : kMostSingleRows;
+  int64_t most = leadsToChoice(op) ? 1 : kMostSingleRows;
   return call.isGpu() && areSingleRows(call.entry, call.bitStable, inner, most)
              ? singleRowStep(inner)
              : 0;
@@ -56,35 +61,110 @@ static Type storedTypeOf(Value operand, const CallContext &call) {
                 : cast<RankedTensorType>(operand.getType()).getElementType();
 }
 
-// Whether the steps of both operands that are under way fit into a block, but for
-// what keeps rows in different banks.
+// Whether the steps of both operands that are under way, with so many more of them, fit
+// into a block, but for what keeps rows in different banks.
 static bool areStepsShared(tile::DotTile tile, const CallContext &call,
-                           const DenseShape &shape, Type ofRows, Type stored) {
+                           const DenseShape &shape, Type ofRows, Type stored,
+                           int64_t furtherStages = 0) {
   auto contraction = Contraction::of(call, shape.inner, {ofRows, stored});
-  int64_t bytes = contraction.stages * contraction.step *
+  int64_t bytes = (contraction.stages + furtherStages) * contraction.step *
                   (tile.rows * storage::Storage::get(ofRows).blockBytes() +
                    tile.columns * storage::Storage::get(stored).blockBytes());
   return bytes <= BlockRoom::of(call.target).sharedBytes;
 }
 
+namespace {
+/// Cycles that the cores need for a product and those in its launch, by its tiles and by
+/// the parts that its terms are cut into. Of the same launch all have the same tiles.
+class ProductCycles {
+public:
+  ProductCycles(Operation *op, const CallContext &call, int64_t step)
+      : call(call), shape(DenseShape::of(op)), outputs(jointOutputs(op, call)),
+        steps(shape.inner / step), mayShareTerms(itemsMayShareTerms(op, call)) {
+  }
+
+  /// How many items share the terms of such a tile, and the cycles then.
+  std::pair<int64_t, double> bestOf(int64_t rows, int64_t columns,
+                                    double stepCycles) const {
+    std::pair<int64_t, double> best = {1, of(rows, columns, stepCycles, 1)};
+    // A part has two steps at least, one of which is on its way.
+    for (int64_t parts = 2; mayShareTerms && parts <= steps / 2; ++parts)
+      if (steps % parts == 0)
+        if (double cycles = of(rows, columns, stepCycles, parts);
+            cycles < best.second)
+          best = {parts, cycles};
+    return best;
+  }
+  /// Of the product that has the most.
+  int64_t mostOutputs() const { return *llvm::max_element(outputs); }
+  /// All items of a launch with such tiles.
+  int64_t items(int64_t rows, int64_t columns, int64_t parts) const {
+    int64_t all = 0;
+    for (int64_t own : outputs)
+      all += shape.parts * parts *
+             llvm::divideCeil(call.entry.getRows(), rows) *
+             llvm::divideCeil(own, columns);
+    return all;
+  }
+
+private:
+  static bool itemsMayShareTerms(Operation *op, const CallContext &call) {
+    auto linear = dyn_cast<seq::LinearOp>(op);
+    return linear && linear.getWeight().getType().getRank() == 2 &&
+           call.isGpu() && !call.bitStable && takesLaunches(call.target) &&
+           !call.target.getLibrary() && call.lead == tile::Count::Rows &&
+           call.entry.getRows() > tile::kPieceRows;
+  }
+
+  double of(int64_t rows, int64_t columns, double stepCycles,
+            int64_t parts) const {
+    double sums = 0;
+    CoreCycles cycles(call.target);
+    for (int64_t own : outputs)
+      if (parts > 1)
+        sums += cycles.ofLaunch() +
+                cycles.ofHandingOn(double(parts * call.entry.getRows() * own) *
+                                   sizeof(float));
+    int64_t each =
+        itemsOfCore(items(rows, columns, parts), coresOf(call.target));
+    return double(each) * stepCycles * double(steps / parts) + sums;
+  }
+
+  const CallContext &call;
+  DenseShape shape;
+  SmallVector<int64_t> outputs;
+  int64_t steps;
+  bool mayShareTerms;
+};
+} // namespace
+
 // Of the tiles that a unit offers the one by which the core with the most items is
-// done first, the largest of such.
-static std::optional<DenseTile> tileForUnit(tile::ProductUnit unit,
-                                            const CallContext &call,
-                                            const DenseShape &shape,
-                                            Type ofRows, Type stored) {
-  int64_t rows = call.entry.getRows(), least = 0;
+// done first, the largest of such. What has fewer outputs than the others of its launch
+// has as many rows. Of a choice tiles have no more rows than others: noise and numbers of
+// outputs take as many registers as the sums do.
+static std::optional<DenseTile>
+tileForUnit(tile::ProductUnit unit, const CallContext &call, bool isChoice,
+            const DenseShape &shape, const ProductCycles &cycles, Type ofRows,
+            Type stored) {
+  double least = 0;
   std::optional<DenseTile> best;
   for (tile::DotTile tile : unit.getTiles(unit.isExact(call.roundedTo()))) {
-    if (rows < tile.rows || shape.outputs < tile.columns ||
+    if (call.entry.getRows() < tile.rows ||
+        cycles.mostOutputs() < tile.columns ||
+        (isChoice && tile.rows > BlockRoom::of(call.target).tileRows()) ||
         !areStepsShared(tile, call, shape, ofRows, stored))
       continue;
-    int64_t items = shape.parts * llvm::divideCeil(rows, tile.rows) *
-                    llvm::divideCeil(shape.outputs, tile.columns);
-    int64_t cycles = tileCycles(tile, items, coresOf(call.target));
-    if (!best || cycles < least) {
+    auto [parts, all] =
+        cycles.bestOf(tile.rows, tile.columns, double(tile.stepCycles));
+    if (!best || all < least) {
       best = DenseTile{tile.rows, tile.columns};
-      least = cycles;
+      best->depthParts = parts;
+      // One of a core is alone with what it waits for.
+      best->furtherStages =
+          call.kind == seq::EntryKind::Decode &&
+          cycles.items(tile.rows, tile.columns, parts) <= call.cores() &&
+          areStepsShared(tile, call, shape, ofRows, stored, 1);
+      least = all;
     }
   }
   return best;
@@ -189,17 +269,30 @@ DenseTile effc::denseTileOf(Operation *op, const CallContext &call) {
     return {rows, std::min(outputs, passes ? kHostPassedOutputs : kHostOutputs),
             0, passes};
   }
-  // Of an entry's rows few are outputs.
-  if (rows == BlockRoom::of(call.target).tileRows() &&
-      call.lead == tile::Count::Rows) {
+  int64_t step = Contraction::of(call, shape.inner).step;
+  ProductCycles cycles(op, call, step);
+  // Of a prompt's rows few are outputs.
+  bool areMany =
+      call.lead == tile::Count::Rows || call.kind == seq::EntryKind::Decode;
+  if (rows == BlockRoom::of(call.target).tileRows() && areMany) {
     Type stored = storedTypeOf(op->getOperand(1), call),
          ofRows = storedTypeOf(op->getOperand(0), call);
-    int64_t step = Contraction::of(call, shape.inner).step;
     for (tile::ProductUnit unit : call.units)
       if (takesWeights(unit, stored, step, call.roundedTo()))
-        if (std::optional<DenseTile> tile =
-                tileForUnit(unit, call, shape, ofRows, stored))
+        if (std::optional<DenseTile> tile = tileForUnit(
+                unit, call, leadsToChoice(op), shape, cycles, ofRows, stored)) {
+          if (outputs < tile->outputs)
+            tile->outputs = std::min(outputs, outputsOfItem(call, shape, rows));
           return *tile;
+        }
   }
-  return {rows, std::min(outputs, outputsOfItem(call, shape, rows))};
+  // Of other units an item waits for each step.
+  int64_t columns = outputsOfItem(call, shape, rows);
+  DenseTile tile = {rows, std::min(outputs, columns)};
+  tile.depthParts =
+      cycles
+          .bestOf(rows, columns,
+                  CoreCycles(call.target).ofWaits(/*barriers=*/1, double(step)))
+          .first;
+  return tile;
 }

@@ -10,7 +10,8 @@
 // RUN: FileCheck %s --check-prefix=BLOCKS --input-file %t.more.mlir
 
 // On a GPU an item is a tile of rows and outputs, whose operands are fetched in
-// steps. A single row is no matrix: 4 outputs of runs of 768, added up by every
+// steps. 24 tiles of 132 cores share their terms among four items each, whose sums meet in a
+// launch behind (depth-parts.mlir). A single row is no matrix: 4 outputs of runs of 768, added up by every
 // thread for itself and then by all of them. 1,535 = 2 x 768 - 1 outputs leave one
 // short item; where bits are to be stable the row is computed as among others, with
 // 16 outputs of an item and longer steps, since 132 cores have 96 items. Two
@@ -30,8 +31,8 @@ seq.weight @w source("w") : tensor<1535x1536xbf16>
 seq.weight @bias source("bias") : tensor<1535xf32>
 
 // CHECK-LABEL: tile.kernel @linear_1(
-// CHECK-SAME: items(#tile.items<rows, tile = 64, times = 24>)
-// CHECK: tile.pipeline stages 3 extent 1536 step 64
+// CHECK-SAME: items(#tile.items<rows, tile = 64, times = 96>)
+// CHECK: tile.pipeline stages 3 extent 384 step 64
 // CHECK: tile.dot {{.*}} transpose_b : <64x64xf32, accumulator>, <64x64xf32, operand>, <64x64xf32, operand>
 func.func @prefill_64(%tokens: tensor<?xi32>, %rows: tensor<?xi32>) -> tensor<?x1535xf32>
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 64>} {

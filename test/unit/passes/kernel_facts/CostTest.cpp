@@ -66,4 +66,9 @@ TEST_F(CostTest, TheCoreWithTheMostItemsEndsLast) {
   EXPECT_EQ(tileCycles(tile, 265, 264), 1600);
 }
 
+// Written and read: 2 x 1,446 bytes at 1,446 a cycle.
+TEST_F(CostTest, WhatIsHandedOnIsWrittenAndRead) {
+  EXPECT_DOUBLE_EQ(CoreCycles(target("sm_80")).ofHandingOn(1446 * 7), 14);
+}
+
 } // namespace
