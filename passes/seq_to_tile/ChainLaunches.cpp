@@ -7,7 +7,9 @@
 //   plan.launch @linear_4_chained(%x, %wu, %x, %wg, %h)
 //       items <rows, tile = 1, times = 256> note "mlp.up+gate"
 // whose item does what that of @linear_4 did, then what that of @linear_5 did, and hands
-// on in registers what the second read of the first, rounded as it was in memory.
+// on in registers what the second read of the first, rounded as it was in memory. What
+// later launches read as well is stored besides, as the sum of a residual is, which a norm
+// reads first.
 #include "passes/seq_to_tile/LaunchOrder.h"
 #include "passes/seq_to_tile/Passes.h"
 #include "passes/seq_to_tile/ScalarCode.h"
@@ -21,6 +23,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <map>
+#include <tuple>
 
 using namespace mlir;
 
@@ -37,6 +40,8 @@ struct Chain {
   Value link;
   /// The operand of either that is the link.
   int64_t written, read;
+  /// Whether launches behind the second read the link, too, which then is stored.
+  bool isReadLater;
 
   bool isSame(Value a, Value b) const;
   bool isSamePlace(tile::StoreOp store, tile::LoadOp load) const;
@@ -70,7 +75,8 @@ private:
   ModuleOp module;
   SymbolTable symbols;
   OpBuilder builder;
-  std::map<std::pair<std::string, std::string>, tile::KernelOp> known;
+  /// By the names of both, and by whether the link is stored.
+  std::map<std::tuple<std::string, std::string, bool>, tile::KernelOp> known;
 };
 
 } // namespace
@@ -157,8 +163,8 @@ bool Chain::areItemsAlike() const {
          });
 }
 
-// The next launch that reads what `first` alone writes, which nobody else reads.
-// Launches between do not touch what the first does.
+// The next launch that reads what `first` alone writes. Launches between do not touch what
+// the first does, so that all others that read it stand behind.
 std::optional<Chain> LaunchChaining::chainOf(plan::LaunchOp first) {
   tile::KernelOp kernel = kernelOf(first);
   if (!isAlwaysLaunched(first) || kernel.getWrites().size() != 1)
@@ -170,13 +176,23 @@ std::optional<Chain> LaunchChaining::chainOf(plan::LaunchOp first) {
   if (!link.getDefiningOp<plan::ArenaOp>() ||
       !isa<FloatType>(view.getElementType()))
     return std::nullopt;
-  SmallVector<Operation *> users(link.getUsers());
-  if (users.size() != 2)
-    return std::nullopt;
-  auto second =
-      dyn_cast<plan::LaunchOp>(users[0] == first ? users[1] : users[0]);
-  if (!second || !first->isBeforeInBlock(second) || !isAlwaysLaunched(second) ||
-      first.getItems() != second.getItems())
+  plan::LaunchOp second;
+  int64_t readers = 0;
+  for (Operation *user :
+       llvm::SmallPtrSet<Operation *, 8>(link.user_begin(), link.user_end())) {
+    auto launch = dyn_cast<plan::LaunchOp>(user);
+    if (!launch || launch->isBeforeInBlock(first))
+      return std::nullopt;
+    if (launch == first)
+      continue;
+    ++readers;
+    if (!second || launch->isBeforeInBlock(second))
+      second = launch;
+  }
+  if (!second || !isAlwaysLaunched(second) ||
+      first.getItems() != second.getItems() ||
+      llvm::count(first.getOperands(), link) != 1 ||
+      llvm::count(second.getOperands(), link) != 1)
     return std::nullopt;
   tile::KernelOp secondKernel = kernelOf(second);
   int64_t read =
@@ -195,7 +211,8 @@ std::optional<Chain> LaunchChaining::chainOf(plan::LaunchOp first) {
   if (llvm::any_of(ofSecond.written,
                    [&](Value memory) { return ofFirst.read.contains(memory); }))
     return std::nullopt;
-  Chain chain = {first, second, kernel, secondKernel, link, written, read};
+  Chain chain = {first, second,  kernel, secondKernel,
+                 link,  written, read,   /*isReadLater=*/readers > 1};
   return chain.areItemsAlike() ? std::optional(chain) : std::nullopt;
 }
 
@@ -216,8 +233,8 @@ void LaunchChaining::run() {
   }
   std::vector<std::string> parts;
   for (const auto &[names, chained] : known) {
-    parts.push_back(names.first);
-    parts.push_back(names.second);
+    parts.push_back(std::get<0>(names));
+    parts.push_back(std::get<1>(names));
   }
   eraseUnlaunched(module, symbols, parts);
 }
@@ -232,7 +249,9 @@ template <typename Range> static auto without(Range values, int64_t index) {
 void LaunchChaining::replace(const Chain &chain) {
   plan::LaunchOp first = chain.first, second = chain.second;
   tile::KernelOp kernel = chainedKernel(chain);
-  SmallVector<Value> operands = without(first.getOperands(), chain.written);
+  SmallVector<Value> operands =
+      chain.isReadLater ? SmallVector<Value>(first.getOperands())
+                        : without(first.getOperands(), chain.written);
   llvm::append_range(operands, without(second.getOperands(), chain.read));
   int64_t flops = first.getFlops().value_or(0) + second.getFlops().value_or(0);
   builder.setInsertionPoint(second);
@@ -246,7 +265,8 @@ void LaunchChaining::replace(const Chain &chain) {
       << "one launch of 2, whose items read what they have written";
   first.erase();
   second.erase();
-  chain.link.getDefiningOp()->erase();
+  if (!chain.isReadLater)
+    chain.link.getDefiningOp()->erase();
 }
 
 /// The numbers that a view's memory would have of a tile.
@@ -266,21 +286,23 @@ static Value roundAsStored(OpBuilder &builder, Value tile, Value view) {
 
 tile::KernelOp LaunchChaining::chainedKernel(const Chain &chain) {
   tile::KernelOp first = chain.firstKernel, second = chain.secondKernel;
-  tile::KernelOp &chained =
-      known[{first.getSymName().str(), second.getSymName().str()}];
+  tile::KernelOp &chained = known[{
+      first.getSymName().str(), second.getSymName().str(), chain.isReadLater}];
   if (chained)
     return chained;
   // Where an operand of either is among those of both.
-  int64_t othersOfFirst = first.getOperandArguments().size() - 1;
+  int64_t dropped = chain.isReadLater ? -1 : chain.written;
+  int64_t ofFirstKept =
+      first.getOperandArguments().size() - (chain.isReadLater ? 0 : 1);
   auto places = [&](std::optional<ArrayRef<int64_t>> a,
                     std::optional<ArrayRef<int64_t>> b) {
     SmallVector<int64_t> all;
     for (int64_t index : a.value_or(ArrayRef<int64_t>{}))
-      if (index != chain.written)
-        all.push_back(index - (index > chain.written));
+      if (index != dropped)
+        all.push_back(index - (dropped >= 0 && index > dropped));
     for (int64_t index : b.value_or(ArrayRef<int64_t>{}))
       if (index != chain.read)
-        all.push_back(othersOfFirst + index - (index > chain.read));
+        all.push_back(ofFirstKept + index - (index > chain.read));
     return all;
   };
   auto attributeOf = [&](ArrayRef<int64_t> list) {
@@ -300,26 +322,30 @@ tile::KernelOp LaunchChaining::chainedKernel(const Chain &chain) {
   body->addArgument(builder.getIndexType(), second.getLoc());
   // Of either part, since both may be one kernel.
   IRMapping ofFirst, ofSecond;
-  auto addArguments = [&](tile::KernelOp part, BlockArgument link,
+  auto addArguments = [&](tile::KernelOp part, BlockArgument without,
                           IRMapping &mapping) {
     mapping.map(part.getItem(), chained.getItem());
     for (BlockArgument argument : part.getOperandArguments())
-      if (argument != link)
+      if (argument != without)
         mapping.map(argument,
                     body->addArgument(argument.getType(), part.getLoc()));
   };
-  addArguments(first, chain.getWritten(), ofFirst);
+  addArguments(first, chain.isReadLater ? BlockArgument() : chain.getWritten(),
+               ofFirst);
   addArguments(second, chain.getRead(), ofSecond);
-  BlockArgument link =
-      body->addArgument(chain.getWritten().getType(), second.getLoc());
-  ofFirst.map(chain.getWritten(), link);
+  if (!chain.isReadLater)
+    ofFirst.map(
+        chain.getWritten(),
+        body->addArgument(chain.getWritten().getType(), second.getLoc()));
+  auto link = cast<BlockArgument>(ofFirst.lookup(chain.getWritten()));
   ofSecond.map(chain.getRead(), link);
   builder.setInsertionPointToEnd(body);
   for (Operation &op : first.getBody().front())
     builder.clone(op, ofFirst);
   for (Operation &op : second.getBody().front())
     builder.clone(op, ofSecond);
-  // The link itself goes, with what stores to it and loads from it.
+  // What loads from the link goes, and where nobody else does the link itself, with what
+  // stores to it.
   for (Operation *user : chain.getRead().getUsers()) {
     auto load = cast<tile::LoadOp>(user);
     Value copy = ofSecond.lookup(load.getResult());
@@ -328,9 +354,11 @@ tile::KernelOp LaunchChaining::chainedKernel(const Chain &chain) {
     copy.replaceAllUsesWith(roundAsStored(builder, made, load.getView()));
     copy.getDefiningOp()->erase();
   }
-  for (Operation *store : llvm::to_vector(link.getUsers()))
-    store->erase();
-  body->eraseArgument(link.getArgNumber());
+  if (!chain.isReadLater) {
+    for (Operation *store : llvm::to_vector(link.getUsers()))
+      store->erase();
+    body->eraseArgument(link.getArgNumber());
+  }
   symbols.insert(chained); // under a name of its own
   return chained;
 }

@@ -39,11 +39,11 @@ def ChainLaunchesPass : Pass<"tile-chain-launches", "::mlir::ModuleOp"> {
   let summary = "Launch together what hands on an item's results to the same item";
   let description = [{
     On a GPU a step is many short launches, each of which waits for the one before it. Two
-    launches of a decode entry become one where the second alone reads what the first
-    writes, both have the same items, and an item of the second loads exactly what the
-    same item of the first has stored, as the two products of a gated layer do. What is
+    launches of a decode entry become one where the second is the first to read what the
+    first writes, both have the same items, and an item of the second loads exactly what
+    the same item of the first has stored, as the two products of a gated layer do. What is
     handed on stays in registers, rounded to what it was in memory, so that no bit changes.
-    Each such launch is a remark.
+    Where later launches read it as well, it is stored too. Each such launch is a remark.
 
     Needs: plans and kernels that have no schedule yet (`convert-seq-to-tile`). A module
     for the host stays as it is.

@@ -6,13 +6,16 @@
 // RUN:   | FileCheck %s --check-prefix=PROMPT
 // RUN: sed 's/%again = seq.mul %h, %h/%n = seq.softmax %u : tensor<?x80xf32> %again = seq.mul %h, %n/' %s | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-chain-launches 2> /dev/null \
 // RUN:   | FileCheck %s --check-prefix=PROMPT
+// RUN: sed 's/%again = seq.mul %h, %h/%n = seq.softmax %h : tensor<?x80xf32> %again = seq.add %n, %u/' %s | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-chain-launches 2> /dev/null \
+// RUN:   | FileCheck %s --check-prefix=LATER
 // RUN: sed 's/#tile.target<nvptx.*/#tile.target<host, bit_stable = true,/; /core = </d; s/vector = 32, registers = 255/vector = 8, registers = 16/; s/cores = 108, bandwidth = 1446, rereads = 1309/state_bytes = 131072/' %s \
 // RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile --tile-chain-launches 2> /dev/null | FileCheck %s --check-prefix=PROMPT
 
 // Both products of a gated layer have 80 outputs, and an item of the second multiplies by
 // what the same item of the first has summed up. Nothing is left of the memory between.
 // Of two rows each is stored, and loaded, where it is there. Entries of prompts and the
-// host's stay, and so does what another launch reads as well.
+// host's stay, and so does what a softmax between reads first. What one behind reads as well
+// is handed on, and stored besides.
 
 // CHECK: plan.entry @decode_1
 // CHECK: plan.launch @linear_[[U:[0-9]+]]_chained(%[[X:[a-z0-9]+]], %{{[a-z0-9]+}}, %[[X]], %{{[a-z0-9]+}}, %[[H:[a-z0-9]+]])
@@ -31,6 +34,17 @@
 // REMARK: one launch of 2, whose items read what they have written
 // TWO: plan.launch @linear_{{[0-9]+}}_chained({{.*}} items <rows, tile = 2,
 // PROMPT-NOT: _chained
+// LATER: plan.launch @linear_[[U:[0-9]+]]_chained(%[[X:[a-z0-9]+]], %{{[a-z0-9]+}}, %[[UP:[a-z0-9]+]], %[[X]], %{{[a-z0-9]+}}, %[[H:[a-z0-9]+]])
+// LATER: plan.launch @softmax_{{[0-9]+}}(%[[H]], %[[UP]],
+// LATER: tile.kernel @linear_[[U]]_chained(%{{[a-z0-9]+}}, %{{[^%]*}}%{{[^%]*}}%[[LINK:[a-z0-9]+]]:
+// LATER-SAME: writes(2, 5) streamed(1, 4)
+// LATER: %[[SUM:[a-z0-9]+]] = tile.reduce add
+// LATER: tile.store %[[SUM]], %[[LINK]]
+// LATER-NOT: tile.load %[[LINK]]
+// LATER: %[[GATE:[a-z0-9]+]] = tile.reduce add
+// LATER: tile.map(%{{[a-z0-9]+}}, %[[SUM]])
+// LATER: tile.store
+// LATER: tile.kernel
 module attributes {
     seq.state_layout = #seq.state_layout<slot_bytes = 0, states = []>,
     tile.target = #tile.target<nvptx, block = <threads = 256, shared_bytes = 166912>,
