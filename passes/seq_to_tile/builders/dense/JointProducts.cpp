@@ -32,25 +32,49 @@ static bool needs(seq::KernelOp kernel, seq::KernelOp other) {
   return false;
 }
 
+// The kernels of products that read such rows and sum up as many terms, in order.
+static SmallVector<seq::KernelOp> productsOf(Value rows, int64_t terms) {
+  SmallVector<seq::KernelOp> products;
+  llvm::SmallPtrSet<Operation *, 8> seen;
+  for (Operation *user : rows.getUsers()) {
+    auto kernel = dyn_cast<seq::KernelOp>(user);
+    if (!kernel || !seen.insert(kernel).second)
+      continue;
+    auto linear = dyn_cast_or_null<seq::LinearOp>(kernel.getRootOp());
+    if (linear && givenTo(kernel, linear.getX()) == rows &&
+        DenseShape::of(linear).inner == terms)
+      products.push_back(kernel);
+  }
+  llvm::sort(products, [](seq::KernelOp a, seq::KernelOp b) {
+    return a->isBeforeInBlock(b);
+  });
+  return products;
+}
+
 SmallVector<int64_t> effc::jointOutputs(Operation *product,
                                         const CallContext &call) {
   DenseShape own = DenseShape::of(product);
-  SmallVector<int64_t> outputs = {own.outputs};
   auto kernel = product->getParentOfType<seq::KernelOp>();
   Value rows = givenTo(kernel, product->getOperand(0));
-  if (!rows || call.kind != seq::EntryKind::Decode ||
-      !takesLaunches(call.target))
-    return outputs;
-  llvm::SmallPtrSet<Operation *, 8> seen = {kernel};
-  for (Operation *user : rows.getUsers()) {
-    auto other = dyn_cast<seq::KernelOp>(user);
-    if (!other || !seen.insert(other).second || needs(other, kernel) ||
-        needs(kernel, other))
-      continue;
-    auto beside = dyn_cast_or_null<seq::LinearOp>(other.getRootOp());
-    if (beside && givenTo(other, beside.getX()) == rows &&
-        DenseShape::of(beside).inner == own.inner)
-      outputs.push_back(DenseShape::of(beside).outputs);
+  if (!isa<seq::LinearOp>(product) || !rows ||
+      call.kind != seq::EntryKind::Decode || !takesLaunches(call.target))
+    return {own.outputs};
+  // As JoinLaunches does it: the first takes all that can be with it, then the first of
+  // those that are left.
+  SmallVector<seq::KernelOp> left = productsOf(rows, own.inner), joint;
+  if (!llvm::is_contained(left, kernel)) // another op is its root
+    return {own.outputs};
+  while (!llvm::is_contained(joint, kernel)) {
+    joint.clear();
+    for (seq::KernelOp next : left)
+      if (llvm::none_of(
+              joint, [&](seq::KernelOp first) { return needs(next, first); }))
+        joint.push_back(next);
+    llvm::erase_if(left, [&](seq::KernelOp one) {
+      return llvm::is_contained(joint, one);
+    });
   }
-  return outputs;
+  return llvm::map_to_vector(joint, [](seq::KernelOp one) {
+    return DenseShape::of(one.getRootOp()).outputs;
+  });
 }

@@ -6,10 +6,9 @@
 
 namespace effc {
 
-/// The outputs of each product that reads the rows of `product` and does not need it, or
-/// is needed by it: of a decode step of a GPU JoinLaunches makes one launch of them all,
-/// so that their items share the cores. Its own outputs come first; elsewhere they are
-/// all.
+/// The outputs of a product, and of those that read the same rows and become one launch
+/// with it: of a decode step of a GPU JoinLaunches has the items of all of them share the
+/// cores.
 llvm::SmallVector<int64_t> jointOutputs(mlir::Operation *product,
                                         const CallContext &call);
 
