@@ -95,6 +95,7 @@ Error ProgramTables::fillStates() {
     state->neutral = static_cast<float>(attr.getNeutral().getValueAsDouble());
     state->slot_offset = attr.getOffset();
     state->size = attr.getSizeBytes();
+    state->positions_per_row = attr.getPositionsPerRow();
     stateIndex[attr.getName()] = program.states.size();
     program.states.push_back(std::move(state));
   }

@@ -182,8 +182,9 @@ LogicalResult TapAttr::verify(EmitError emitError, StringRef name,
 int64_t TapAttr::getColumns() const { return llvm::product_of(getShape()); }
 
 LogicalResult StateAttr::verify(EmitError emitError, StringRef name, StateKind,
-                                StateGrowth, RankedTensorType type,
-                                FloatAttr neutral, int64_t offset) {
+                                StateGrowth growth, RankedTensorType type,
+                                FloatAttr neutral, int64_t offset,
+                                int64_t positionsPerRow) {
   if (name.empty())
     return emitError() << "expects a 'name' that is not empty, but got \"\"";
   if (!type.hasStaticShape() ||
@@ -201,6 +202,14 @@ LogicalResult StateAttr::verify(EmitError emitError, StringRef name, StateKind,
                        << neutral.getType();
   if (offset < 0)
     return emitError() << "expects 'offset' of at least 0, but got " << offset;
+  if (positionsPerRow < 0)
+    return emitError() << "expects 'positions_per_row' of at least 0, but got "
+                       << positionsPerRow;
+  if (positionsPerRow > 0 && growth != StateGrowth::Fixed)
+    return emitError() << "expects 'positions_per_row' of states of growth "
+                          "'fixed' alone, but got "
+                       << positionsPerRow << " of growth '"
+                       << stringifyStateGrowth(growth) << "'";
   return success();
 }
 

@@ -323,7 +323,9 @@ def Seq_StateAttr : Seq_Attr<"State", "state"> {
   let description = [{
     The logical state and the bytes it occupies: `type` gives shape and element
     type, `neutral` the value every element has before the first token, `offset`
-    the distance in bytes from the start of a slot.
+    the distance in bytes from the start of a slot. A state of `fixed` growth may have
+    a row for every `positions_per_row` positions of the longest context, such as sums
+    of blocks; without the field the context does not decide its size.
 
     Constraints:
 
@@ -331,6 +333,7 @@ def Seq_StateAttr : Seq_Attr<"State", "state"> {
     * (STATE2) `type` has positive static dimensions.
     * (STATE3) `neutral` has the element type of `type`.
     * (STATE4) `offset` is at least 0.
+    * (STATE5) `positions_per_row` is at least 0, and 0 unless `growth` is `fixed`.
 
     Example:
 
@@ -345,7 +348,8 @@ def Seq_StateAttr : Seq_Attr<"State", "state"> {
     EnumParameter<Seq_StateGrowth>:$growth,
     "::mlir::RankedTensorType":$type,                       /*state2*/
     "::mlir::FloatAttr":$neutral,                           /*state3*/
-    "int64_t":$offset);                                     /*state4*/
+    "int64_t":$offset,                                      /*state4*/
+    DefaultValuedParameter<"int64_t", "0">:$positions_per_row); /*state5*/
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

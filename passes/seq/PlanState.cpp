@@ -61,9 +61,9 @@ struct PlanStatePass : impl::PlanStatePassBase<PlanStatePass> {
                                         ? alignment.getValue()
                                         : uint64_t(storage.blockBytes()));
         auto neutral = FloatAttr::get(storage.denseType(), state->neutral);
-        states.push_back(seq::StateAttr::get(&getContext(), name.getValue(),
-                                             state->kind, state->growth, stored,
-                                             neutral, offset));
+        states.push_back(seq::StateAttr::get(
+            &getContext(), name.getValue(), state->kind, state->growth, stored,
+            neutral, offset, state->positionsPerRow));
         end = offset + states.back().getSizeBytes();
       }
       if (!states.empty())

@@ -371,14 +371,24 @@ Check rt::checkWeights(const artifact::Program &program) {
   return {};
 }
 
-/// Where nothing is forgotten there must be a row for each token.
+/// Where nothing is forgotten there must be a row for each token, or one for each run of
+/// tokens that are summed up.
 static Check checkRoom(const artifact::State &state, uint64_t maxContext) {
-  uint64_t room = state.shape()->Get(0);
-  if (maxContext == 0 || maxContext > room)
-    return badData("state '", state.name()->string_view(), "' has room for ",
-                   room, " tokens, but the model takes ",
-                   maxContext == 0 ? "any number" : std::to_string(maxContext));
-  return {};
+  uint64_t rows = state.shape()->Get(0);
+  uint64_t perRow = std::max<uint64_t>(1, state.positions_per_row());
+  uint64_t lastRow = (maxContext - 1) / perRow; // of any number: none has room
+  if (maxContext != 0 && lastRow < rows)
+    return {};
+  std::string times = perRow > 1 ? " times " + std::to_string(perRow) : "";
+  return badData("state '", state.name()->string_view(), "' has room for ",
+                 rows, times, " tokens, but the model takes ",
+                 maxContext == 0 ? "any number" : std::to_string(maxContext));
+}
+
+/// Whether the longest context decides how many rows a state has.
+static bool growsWithContext(const artifact::State &state) {
+  return state.growth() == artifact::Growth::MaxContext ||
+         state.positions_per_row() > 0;
 }
 
 static Check checkState(const artifact::State &state, uint64_t slotBytes) {
@@ -391,6 +401,13 @@ static Check checkState(const artifact::State &state, uint64_t slotBytes) {
   if (state.growth() > artifact::Growth::MAX)
     return badData("state '", name, "' is of unknown growth ",
                    unsigned(state.growth()));
+  if (state.positions_per_row() > 0 &&
+      state.growth() != artifact::Growth::Fixed)
+    return badData("state '", name, "' has a row for every ",
+                   state.positions_per_row(),
+                   " positions, but only one of fixed growth may, and it is of "
+                   "growth ",
+                   artifact::EnumNameGrowth(state.growth()));
   if (!isStateType(state.type()))
     return badData("state '", name, "' is of unknown type ",
                    unsigned(state.type()));
@@ -429,7 +446,7 @@ Check rt::checkStates(const artifact::Program &program) {
     const artifact::State &state = *program.states()->Get(i);
     if (Check error = checkState(state, program.slot_bytes()))
       return error;
-    if (state.growth() == artifact::Growth::MaxContext)
+    if (growsWithContext(state))
       if (Check error = checkRoom(state, program.max_context()))
         return error;
     if (!names.insert(state.name()->string_view()).second)

@@ -134,6 +134,18 @@
 
 // -----
 
+// STATE5
+// expected-error @+1 {{expects 'positions_per_row' of at least 0, but got -16}}
+"test.op"() {test.a = #seq.state<name = "a", kind = sum, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0, positions_per_row = -16>} : () -> ()
+
+// -----
+
+// STATE5
+// expected-error @+1 {{expects 'positions_per_row' of states of growth 'fixed' alone, but got 16 of growth 'max_context'}}
+"test.op"() {test.a = #seq.state<name = "a", kind = sum, growth = max_context, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0, positions_per_row = 16>} : () -> ()
+
+// -----
+
 // LAYOUT1
 // expected-error @+1 {{expects names that differ, but got two states 'a'}}
 "test.op"() {test.a = #seq.state_layout<slot_bytes = 256, states = [#seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 0>, #seq.state<name = "a", kind = tail, growth = fixed, type = tensor<3x10xf32>, neutral = 0.0 : f32, offset = 120>]>} : () -> ()

@@ -76,6 +76,12 @@
     #seq.state<name = "layers.0.conv", kind = tail, growth = fixed,
                type = tensor<3x1792xf32>, neutral = 0.0 : f32, offset = 256>
     } : () -> ()
+// CHECK: test.state = #seq.state<name = "layers.0.block_sums", kind = sum, growth = fixed, type = tensor<7x2x4xf32>, neutral = 0.000000e+00 : f32, offset = 0, positions_per_row = 16>
+"test.op"() {test.state =
+    #seq.state<name = "layers.0.block_sums", kind = sum, growth = fixed,
+               type = tensor<7x2x4xf32>, neutral = 0.0 : f32, offset = 0,
+               positions_per_row = 16>
+    } : () -> ()
 // CHECK: test.layout = #seq.state_layout<slot_bytes = 512, states = [<name = "layers.0.conv", {{.*}}>, <name = "layers.0.ssd", {{.*}}>]>
 "test.op"() {test.layout =
     #seq.state_layout<slot_bytes = 512, states = [

@@ -290,6 +290,24 @@ static const Mistake kStates[] = {
        p.max_context = 4;
      },
      "state 'sum' has room for 3 tokens, but the model takes 4"},
+    // Three rows of five positions each are for 15 tokens.
+    {"blocks_without_end",
+     [](ProgramT &p) { p.states[0]->positions_per_row = 5; },
+     "state 'sum' has room for 3 times 5 tokens, but the model takes any "
+     "number"},
+    {"blocks_too_few",
+     [](ProgramT &p) {
+       p.states[0]->positions_per_row = 5;
+       p.max_context = 16;
+     },
+     "state 'sum' has room for 3 times 5 tokens, but the model takes 16"},
+    {"blocks_of_growing",
+     [](ProgramT &p) {
+       p.states[0]->growth = artifact::Growth::Window;
+       p.states[0]->positions_per_row = 5;
+     },
+     "state 'sum' has a row for every 5 positions, but only one of fixed "
+     "growth may, and it is of growth Window"},
     {"state_size", [](ProgramT &p) { p.states[0]->size = 16; },
      "state 'sum' has a size of 16 bytes, but its shape takes 12"},
     {"state_past_slot", [](ProgramT &p) { p.states[1]->slot_offset = 192; },
@@ -468,6 +486,18 @@ static const Mistake kLaunches[] = {
      },
      "has an index or offset where none is expected"},
 };
+
+// Three rows of five positions each are for 15 tokens and no more.
+TEST(ModelChecksOf, RowsOfRunsOfPositions) {
+  ToyOptions options;
+  options.changeProgram = [](ProgramT &p) {
+    p.states[0]->positions_per_row = 5;
+    p.max_context = 15;
+  };
+  TemporaryFile file(makeToyArtifact(options));
+  Result<std::shared_ptr<const Model>> model = Model::load(file.path());
+  EXPECT_TRUE(bool(model)) << model.error().message;
+}
 
 // More than the toy has room for.
 TEST(ModelChecksOf, TooManyKernels) {
