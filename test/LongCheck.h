@@ -8,6 +8,10 @@ namespace effc::test {
 
 /// As `tools/check --long` asks for.
 inline bool isLongCheck() { return std::getenv("EFFC_CHECK_LONG") != nullptr; }
+/// As `tools/check --wide` asks for, which CI does, and --long as well.
+inline bool isWideCheck() {
+  return isLongCheck() || std::getenv("EFFC_CHECK_WIDE") != nullptr;
+}
 
 } // namespace effc::test
 

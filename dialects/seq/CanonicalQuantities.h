@@ -8,11 +8,11 @@
 //   z  = exp(decay) . z + weight sumKey                  the normaliser's sum
 //   n  = sumQuery @ z
 //
-// where a token that writes several times makes S from S' so often, each time by
-// a key, a value and a probe of its own, and no decay between them; as the structure record says. Of a complex field decay, key, query and state
-// are complex numbers and o the real part. All but `value` may lack their T: a
-// quantity that does not vary with the token may lack its leading T, as those
-// of a parameter alone do.
+// as the structure record says. A token that writes several times makes S from S' so
+// often, each time by a key, a value and a probe of its own, without a decay in between.
+// Of a complex field decay, key, query and state are complex numbers and o the real
+// part. All but `value` may lack their T: a quantity that does not vary with the token
+// may lack its leading T, as those of a parameter alone do.
 //
 // Source: one recurrence for the whole family, after Sun et al.,
 // arXiv:2407.04620, and Yang et al., arXiv:2406.06484; its fields are those of

@@ -5,6 +5,7 @@
 
 #include "frontend/gguf/Names.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 

@@ -30,9 +30,9 @@ static double stepFlops(seq::LinearAttr linear, double elements) {
 }
 
 namespace {
-/// FLOPs of a row of a chunk, a token or one of its writes, for an item that has `values` of a head's value
-/// channels and looks at the tokens with `readers`: queries, and probes of a
-/// correction.
+/// FLOPs of a row of a chunk, a token or one of its writes, for an item that has
+/// `values` of a head's value channels and looks at the tokens with `readers`: queries,
+/// and probes of a correction.
 struct ChunkFlops {
   double states; ///< products with the state
   double tokens; ///< products among tokens, as with decays per head

@@ -326,10 +326,14 @@ struct ChooseFormsPass : impl::ChooseFormsPassBase<ChooseFormsPass> {
       else if (onGpu && chunk > mostChosenTokens(linear, target, keys))
         costs.back().refusal = "if asked for";
     };
-    // Of tokens that write several times, as many as fit the shortest chunk.
-    if (int64_t chunk = mostChunkTokens(linear);
-        linear.getWrites() > 1 && rows % chunk == 0)
+    // Of tokens that write several times, as many as fit the shortest chunk, or half
+    // as many and so on, as the entry has so many times.
+    if (linear.getWrites() > 1) {
+      int64_t chunk = mostChunkTokens(linear);
+      while (rows % chunk != 0)
+        chunk /= 2;
       block(seq::FormKind::Chunkwise, chunk);
+    }
     for (int64_t chunk : kChunkTokens)
       if (rows % chunk == 0 && linear.getWrites() == 1)
         block(seq::FormKind::Chunkwise, chunk);

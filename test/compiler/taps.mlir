@@ -10,7 +10,7 @@
 // RUN: effc inspect %t/taps.effc --json | FileCheck %s --check-prefix=INSPECT
 // RUN: effc verify %t/taps.effc --seconds 3 --device host > %t/verified
 // RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/verified
-// RUN: effc compile %goldens/mamba2/f32_plain --no-optimise -o %t/decays.effc --tap 'layers.*ssd:(log_decay|value)' 2> /dev/null
+// RUN: effc compile %goldens/mamba2/f32_plain -o %t/decays.effc --tap 'layers.*ssd:(log_decay|value)' 2> /dev/null
 // RUN: effc verify %t/decays.effc --seconds 3 --device host > %t/judged
 // RUN: FileCheck %s --check-prefix=VERIFY --input-file=%t/judged
 // RUN: not effc run %t/taps.effc --tokens 1,2 --print-tokens -n 1 --device host 2>&1 | FileCheck %s --check-prefix=REFUSED

@@ -1,7 +1,7 @@
 //===- RowRaces.h - The race of a row's tokens, in vectors -----------------===//
 //
-// A token that lies far below the best needs much noise to win, and some 30,000 of
-// 262,144 tokens of real text may. Tokens near the best race first, so that hardly any
+// A token that lies far below the best needs much noise to win, and thousands of tokens
+// of real text may. Tokens near the best race first, so that hardly any
 // better one is found later. Those farther below all need more noise than a certain one:
 // their words are compared with one number, and few of them race at all.
 //

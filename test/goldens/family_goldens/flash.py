@@ -116,7 +116,7 @@ CASES = [
         intermediate_size=32, vocab_size=59), dtype="bf16"),
     case("gated_deltaproduct", "one_tap", "GatedDeltaProduct", dict(
         hidden_size=20, num_heads=2, head_dim=6, expand_v=1.5, num_householder=2, conv_size=1, num_hidden_layers=1,
-        intermediate_size=28), options=STEP),
+        intermediate_size=28)),
     case("gated_deltaproduct", "no_gates", "GatedDeltaProduct", dict(
         hidden_size=20, num_heads=2, head_dim=5, expand_v=2.0, num_householder=3, use_short_conv=False,
         use_output_gate=False, intermediate_size=28, vocab_size=61)),

@@ -72,8 +72,15 @@ TEST_P(DepthParts, AreSumsOfProducts) {
   options.prefillRows = {16};
   options.decodeRows = {shape.rows};
   options.products = shape.products;
-  PlanRunner runner(model, options, /*slots=*/shape.rows);
+  int64_t launchesOfSums = 0;
+  PlanRunner runner(model, options, /*slots=*/shape.rows, [&](ModuleOp module) {
+    module.walk([&](plan::LaunchOp launch) {
+      launchesOfSums += launch.getKernel().ends_with("_sum");
+    });
+  });
   ASSERT_EQ(model.getErrors(), "");
+  // Of the step, where items share terms at all.
+  EXPECT_EQ(launchesOfSums, testTarget().device == tile::Device::Host ? 0 : 1);
   Random random(11);
   std::vector<float> x = pick(random, kTokens * shape.terms),
                      r = pick(random, kTokens * shape.outputs),

@@ -255,7 +255,7 @@ TEST(WindowKernels, AgreeWithTheReferenceWithStatesOf8Bits) {
 }
 
 // So on the host no token tells by which calls its keys were brought. Each case has one
-// of the types, and all of them where EFFC_CHECK_LONG is set.
+// of the types, and all of them in a wide check.
 TEST(WindowKernels, HaveTheSameBitsInAnyPiecesWithStatesOfFewerBits) {
   if (testTarget().device != tile::Device::Host)
     GTEST_SKIP() << "a GPU rounds keys when a call ends";
@@ -263,7 +263,7 @@ TEST(WindowKernels, HaveTheSameBitsInAnyPiecesWithStatesOfFewerBits) {
                         StateStorage::Int8};
   for (auto [number, w] : llvm::enumerate(ArrayRef(cases()).take_front(9)))
     for (auto [type, states] : llvm::enumerate(all)) {
-      if (!isLongCheck() && type != number % std::size(all))
+      if (!isWideCheck() && type != number % std::size(all))
         continue;
       SCOPED_TRACE(w->shape.text());
       PlanRunner runner = w->compile(WindowModel::optionsFor(states));

@@ -211,15 +211,19 @@ std::string turnedBody(const Extents &e) {
          yield(e, "%y, %next");
 }
 
-std::string severalCorrectionsBody(const Extents &e) {
-  return elementwise(e, "share", "sigmoid", "%f", "H") +
-         constant(e, "one", "1.0", "H") +
-         elementwise(e, "left", "sub", "%one, %share", "H") +
-         contract(e, "next0", "HKV", "state", "HKV", "left", "H") +
-         correction(e, 1, "k1", "next0") + correction(e, 2, "k2", "next1") +
-         correction(e, 3, "k3", "next2") +
-         contract(e, "y", "HV", "q", "HK", "next3", "HKV") +
-         yield(e, "%y, %next3");
+std::string severalCorrectionsBody(const Extents &e, int count) {
+  std::string body = elementwise(e, "share", "sigmoid", "%f", "H") +
+                     constant(e, "one", "1.0", "H") +
+                     elementwise(e, "left", "sub", "%one, %share", "H") +
+                     contract(e, "next0", "HKV", "state", "HKV", "left", "H");
+  std::string next = "next0";
+  for (int number = 1; number <= count; ++number) {
+    std::string own = std::to_string(number);
+    body += correction(e, number, "k" + own, next);
+    next = "next" + own;
+  }
+  return body + contract(e, "y", "HV", "q", "HK", next, "HKV") +
+         yield(e, "%y, %" + next);
 }
 
 std::string severalProbesBody(const Extents &e) {

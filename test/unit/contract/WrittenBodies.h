@@ -21,9 +21,9 @@ std::string mixedDecaysBody(const Extents &e);
 std::string levelledBody(const Extents &e);
 /// The query goes through a matrix first, which no chunk of tokens does.
 std::string turnedBody(const Extents &e);
-/// What a gate per head leaves, and three corrections, each with a key, a value
-/// and a rate of its own.
-std::string severalCorrectionsBody(const Extents &e);
+/// What a gate per head leaves, and so many corrections, each with a key, a value
+/// and a rate of its own: `k1`, `v1`, `beta1` and so on.
+std::string severalCorrectionsBody(const Extents &e, int count);
 /// Two corrections of a state that does not decay, with probes of their own.
 std::string severalProbesBody(const Extents &e);
 /// A decay per head, and two products, of which the other one is subtracted.

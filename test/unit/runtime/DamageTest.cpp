@@ -111,14 +111,14 @@ static std::vector<bool> guardedBytes(const std::vector<uint8_t> &bytes) {
 }
 
 // Any flip in what is executed or interpreted is refused; one in weights or
-// padding loads and runs, and the check finds it. Every seventh byte, and all where
-// EFFC_CHECK_LONG is set.
+// padding loads and runs, and the check finds it. Every seventh byte, and all in a wide
+// check.
 TEST(Damage, BytesFlipped) {
   Device device = Device::host(1);
   std::vector<uint8_t> bytes = makeToyArtifact(toyWithTarget());
   std::vector<bool> guarded = guardedBytes(bytes);
   TemporaryFile file(bytes);
-  for (size_t at = 0; at < bytes.size(); at += isLongCheck() ? 1 : 7) {
+  for (size_t at = 0; at < bytes.size(); at += isWideCheck() ? 1 : 7) {
     uint8_t flipped = bytes[at] ^ 0xFF;
     file.patch(at, &flipped, 1);
     EXPECT_EQ(examine(file.path(), &device),

@@ -87,8 +87,11 @@ public:
   std::pair<int64_t, double> bestOf(int64_t rows, int64_t columns,
                                     double stepCycles) const {
     std::pair<int64_t, double> best = {1, of(rows, columns, stepCycles, 1)};
-    // A part has two steps at least, one of which is on its way.
-    for (int64_t parts = 2; mayShareTerms && parts <= steps / 2; ++parts)
+    // A part has two steps at least, one of which is on its way. The launch of sums
+    // loads those of each part by instructions of its own.
+    constexpr int64_t kMostParts = 32;
+    int64_t most = std::min(steps / 2, kMostParts);
+    for (int64_t parts = 2; mayShareTerms && parts <= most; ++parts)
       if (steps % parts == 0)
         if (double cycles = of(rows, columns, stepCycles, parts);
             cycles < best.second)
@@ -110,9 +113,11 @@ public:
 private:
   static bool itemsMayShareTerms(Operation *op, const CallContext &call) {
     auto linear = dyn_cast<seq::LinearOp>(op);
+    // What follows a choice is the best of all outputs.
     return linear && linear.getWeight().getType().getRank() == 2 &&
-           call.isGpu() && !call.bitStable && takesLaunches(call.target) &&
-           !call.target.getLibrary() && call.lead == tile::Count::Rows &&
+           !leadsToChoice(op) && call.isGpu() && !call.bitStable &&
+           takesLaunches(call.target) && !call.target.getLibrary() &&
+           call.lead == tile::Count::Rows &&
            call.entry.getRows() > tile::kPieceRows;
   }
 

@@ -152,6 +152,34 @@ TEST(RowPasses, SumWeights) {
     }
 }
 
+// As many blocks as large vocabularies have, whose coarse sums are added up in several
+// groups.
+TEST(RowPasses, SumWeightsOfLargeVocabularies) {
+  constexpr size_t kBlocksOfMany = 8192;
+  std::vector<float> row, maxima;
+  std::mt19937 random(29);
+  for (size_t b = 0; b < kBlocksOfMany; ++b) {
+    float largest = -INFINITY;
+    for (size_t i = 0; i < LogitRow::kBlock; ++i) {
+      row.push_back(static_cast<float>(random() % 100003) / 100003 * 30);
+      largest = std::max(largest, row.back());
+    }
+    maxima.push_back(largest);
+  }
+  float best = *std::max_element(row.begin(), row.end());
+  long double sum = 0;
+  for (float logit : row)
+    sum += std::exp(static_cast<long double>(logit) - best);
+  for (const RowPasses &passes : allRowPasses())
+    for (double coarsely : {36.0, 1.0, 0.0}) {
+      RoughMass rough = passes.roughMass(
+          row.data(), maxima.data(), kBlocksOfMany, {best, 1}, coarsely, 36);
+      EXPECT_NEAR(rough.sum, static_cast<double>(sum), rough.error)
+          << passes.name << ", " << coarsely;
+      EXPECT_LE(rough.error, (coarsely == 36 ? 1.001e-5 : 0.032) * rough.sum);
+    }
+}
+
 TEST(RowPasses, MomentsHaveTheSameBitsInAllWidths) {
   for (float spread : {1.0f, 50.0f, 3000.0f}) {
     std::vector<float> row = randomRow(8, spread);
