@@ -149,7 +149,8 @@ void ThreadPool::beginPhase(uint32_t first) {
   done.store(0, std::memory_order_relaxed);
   if (first == end) {
     ticket.store(next.pack(), std::memory_order_relaxed);
-    finished.store(true, std::memory_order_release);
+    finished.store(1, std::memory_order_release);
+    finished.notify_all();
   } else {
     phase = first;
     phaseItems = items;
@@ -201,11 +202,19 @@ void ThreadPool::run(const Job &newJob, bool onCaller) {
   std::lock_guard<std::mutex> lock(turn);
   DefaultFloatMode mode;
   job = &newJob;
-  finished.store(false, std::memory_order_relaxed);
+  finished.store(0, std::memory_order_relaxed);
   spareWanted.store(!onCaller, std::memory_order_relaxed);
   beginPhase(0);
-  auto over = [&] { return finished.load(std::memory_order_acquire); };
+  auto over = [&] { return finished.load(std::memory_order_acquire) != 0; };
+  if (onCaller) {
+    while (!over())
+      if (!takeChunk())
+        waitUntil([&] { return over() || canTake(); });
+    return;
+  }
+  // Told of the end alone: as one of the sleepers it would be woken by each phase.
+  for (unsigned i = 0; i < spins && !over(); ++i)
+    pauseBriefly();
   while (!over())
-    if (!onCaller || !takeChunk())
-      waitUntil([&] { return over() || (onCaller && canTake()); });
+    finished.wait(0, std::memory_order_acquire);
 }

@@ -13,7 +13,8 @@
 // returns, however late the other threads are.
 //
 // A thread with nothing to take spins for some microseconds, yields, then
-// sleeps on a futex.
+// sleeps on a futex. A caller whose place a spare worker has sleeps until the
+// job is done.
 //
 //===----------------------------------------------------------------------===//
 #ifndef EFFC_RUNTIME_SRC_DEVICES_HOST_THREADPOOL_H
@@ -93,8 +94,8 @@ private:
   int64_t phaseItems = 0;
 
   alignas(64) std::atomic<uint64_t> ticket{0};
-  alignas(64) std::atomic<uint32_t> done{0}; // chunks of the phase
-  alignas(64) std::atomic<bool> finished{true};
+  alignas(64) std::atomic<uint32_t> done{0};     // chunks of the phase
+  alignas(64) std::atomic<uint32_t> finished{1}; // 1: the job is done
   std::atomic<bool> spareWanted{false};
   std::atomic<bool> stopping{false};
   // Sleepers wait for `pulse` to change; who publishes something changes it
