@@ -3,6 +3,8 @@
 #include "dialects/seq/Seq.h"
 #include "dialects/seq/ShapeFormula.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 
 namespace effc::seq {

@@ -132,7 +132,8 @@ private:
                                    sizeof(float));
     int64_t each =
         itemsOfCore(items(rows, columns, parts), coresOf(call.target));
-    return double(each) * stepCycles * double(steps / parts) + sums;
+    int64_t stepsOfPart = steps / parts;
+    return double(each) * stepCycles * double(stepsOfPart) + sums;
   }
 
   const CallContext &call;
