@@ -30,8 +30,9 @@ struct Input {
 class InputList {
 public:
   void add(std::string name, Value value) {
-    // A file has no longer names, which many matrices of one value may have together.
-    constexpr size_t kMostBytes = 4000;
+    // A file's names have at most 4,096 bytes (runtime/src/Limits.h), a suffix among
+    // them. Many matrices of one value may have more together.
+    constexpr size_t kMostBytes = 4096 - 96;
     for (Input &input : inputs) {
       if (input.value != value)
         continue;

@@ -21,6 +21,12 @@ Value effc::sumsOfParts(KernelBuilder &k, int64_t outputs, bool written) {
 
 LogicalResult effc::buildSumOfParts(KernelBuilder &k) {
   Operation *root = k.getRoot();
+  const DenseTile &ofItem = k.getContext().sizes.dense;
+  emitRemark(root->getLoc())
+      << ofItem.depthParts << " items share the terms of a tile of "
+      << ofItem.rows << " x " << ofItem.outputs
+      << " outputs, since cores would be without one; a further launch adds up "
+         "their sums";
   int64_t outputs = DenseShape::of(root).outputs;
   int64_t width =
       std::min(outputs, BlockRoom::of(k.getContext().target).rowElements());

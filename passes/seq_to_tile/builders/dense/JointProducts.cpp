@@ -2,34 +2,50 @@
 
 #include "passes/kernel_facts/LaunchCost.h"
 #include "passes/kernel_facts/SingleRows.h"
+#include "passes/seq_to_tile/JoinedResults.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace effc;
 
+// A value, or what it is a view of.
+static Value viewed(Value value) {
+  while (isa_and_nonnull<seq::SliceOp, seq::ReshapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 // What a kernel is given that an operand of its product is, or is a view of; null where
 // the kernel computes it.
 static Value givenTo(seq::KernelOp kernel, Value operand) {
-  while (isa_and_nonnull<seq::SliceOp, seq::ReshapeOp>(operand.getDefiningOp()))
-    operand = operand.getDefiningOp()->getOperand(0);
-  auto argument = dyn_cast<BlockArgument>(operand);
-  return argument ? kernel.getInputs()[argument.getArgNumber()] : Value();
+  auto argument = dyn_cast<BlockArgument>(viewed(operand));
+  return argument ? viewed(kernel.getInputs()[argument.getArgNumber()])
+                  : Value();
 }
 
-// Whether a kernel reads what another gives, or what is made of it.
-static bool needs(seq::KernelOp kernel, seq::KernelOp other) {
-  SmallVector<Operation *> waiting = {kernel};
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  while (!waiting.empty())
-    for (Value input : waiting.pop_back_val()->getOperands()) {
-      Operation *made = input.getDefiningOp();
-      if (made == other)
-        return true;
-      if (made && other->isBeforeInBlock(made) && seen.insert(made).second)
-        waiting.push_back(made);
-    }
-  return false;
+// Whether a kernel's launch can stand where an earlier one does: what it reads is there,
+// of launches before. Parameters and views of values have no launch.
+static bool canGoWith(seq::KernelOp kernel, seq::KernelOp first) {
+  return llvm::all_of(kernel.getInputs(), [&](Value input) {
+    auto made = viewed(input).getDefiningOp<seq::KernelOp>();
+    return !made || made->isBeforeInBlock(first);
+  });
+}
+
+// Whether both results lie in one tensor that joins them: launches that write the same
+// memory are not joined.
+static bool writeTogether(seq::KernelOp a, seq::KernelOp b) {
+  auto onlyUser = [](seq::KernelOp kernel) -> Operation * {
+    return kernel.getResult(0).hasOneUse()
+               ? *kernel.getResult(0).getUsers().begin()
+               : nullptr;
+  };
+  Operation *user = onlyUser(a);
+  if (!user || user != onlyUser(b))
+    return false;
+  llvm::DenseMap<Value, JoinedPart> parts = findJoinedResults(*a->getBlock());
+  return parts.contains(a.getResult(0)) && parts.contains(b.getResult(0));
 }
 
 // The kernels of products that read such rows and sum up as many terms, in order.
@@ -67,8 +83,10 @@ SmallVector<int64_t> effc::jointOutputs(Operation *product,
   while (!llvm::is_contained(joint, kernel)) {
     joint.clear();
     for (seq::KernelOp next : left)
-      if (llvm::none_of(
-              joint, [&](seq::KernelOp first) { return needs(next, first); }))
+      if (canGoWith(next, left.front()) &&
+          llvm::none_of(joint, [&](seq::KernelOp one) {
+            return writeTogether(one, next);
+          }))
         joint.push_back(next);
     llvm::erase_if(left, [&](seq::KernelOp one) {
       return llvm::is_contained(joint, one);
