@@ -241,8 +241,13 @@ void lower(TakeOp op, KernelState &s) {
   OpBuilder::InsertionGuard guard(s.b);
   s.b.setInsertionPointToStart(loop.getBody());
   Value at = loop.getInductionVar();
-  Value number = LLVM::LoadOp::create(s.b, s.b.getI32Type(),
-                                      numberAddress(s.b, s.loc(), numbers, at));
+  Type i32 = s.b.getI32Type();
+  Value number =
+      op.getNumbers().getType().getElementType().isF32()
+          ? Value(arith::FPToSIOp::create(
+                s.b, s.loc(), i32, s.memory.loadScalar(numbers, zero, at)))
+          : Value(LLVM::LoadOp::create(
+                s.b, i32, numberAddress(s.b, s.loc(), numbers, at)));
   Value column = arith::IndexCastOp::create(s.b, s.b.getIndexType(), number);
   s.memory.storeScalar(result, zero, at,
                        s.memory.loadScalar(row, zero, column));

@@ -292,6 +292,8 @@ void lower(TopKOp op, ThreadState &t) {
 void lower(TakeOp op, ThreadState &t) {
   Elements taken;
   for (Value number : t.tiles[op.getNumbers()]) {
+    if (number.getType().isF32())
+      number = arith::FPToSIOp::create(t.b, t.b.getI32Type(), number);
     Value column = arith::IndexCastOp::create(t.b, t.b.getIndexType(), number);
     taken.push_back(loadShared(t, op.getTile().getType(), {}, column));
   }

@@ -35,8 +35,9 @@ LogicalResult TakeOp::verify() {
            result = getResult().getType();
   if (tile.getRole() != Role::Row || !tile.getElementType().isF32() ||
       numbers.getRole() != Role::Row ||
-      !numbers.getElementType().isInteger(32)) // tile_take1
-    return emitOpError("expects a row of f32 and one of i32, but got ")
+      !(numbers.getElementType().isInteger(32) ||
+        numbers.getElementType().isF32())) // tile_take1
+    return emitOpError("expects a row of f32 and one of i32 or f32, but got ")
            << tile << " and " << numbers;
   if (result.getRole() != Role::Row || !result.getElementType().isF32() ||
       result.columns() != numbers.columns()) // tile_take2

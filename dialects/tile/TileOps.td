@@ -469,11 +469,12 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
   let summary = "Elements of a row by their numbers";
   let description = [{
     `result[j] = tile[numbers[j]]`: of a row, the elements that `tile.top_k` has
-    chosen by another one. A number outside of the row has no meaning.
+    chosen by another one, or those that weights number. Of numbers in f32 the whole
+    part counts. A number outside of the row has no meaning.
 
     Constraints:
 
-    * (TILE_TAKE1) The tile is a `row` of f32 and `numbers` a `row` of i32.
+    * (TILE_TAKE1) The tile is a `row` of f32 and `numbers` a `row` of i32 or f32.
     * (TILE_TAKE2) The result is a `row` of as many f32 as there are numbers.
 
     At scheduled level the tile lies in shared memory.
@@ -483,6 +484,8 @@ def Tile_TakeOp : Tile_Op<"take", [Pure]> {
     ```mlir
     %t = tile.take %a by %numbers
         : !tile.tile<7xf32, row>, !tile.tile<4xi32, row> -> !tile.tile<4xf32, row>
+    %u = tile.take %a by %order
+        : !tile.tile<7xf32, row>, !tile.tile<7xf32, row> -> !tile.tile<7xf32, row>
     ```
   }];
   let arguments = (ins Tile_TileType:$tile, Tile_TileType:$numbers); /*tile_take1*/

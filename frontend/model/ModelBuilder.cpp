@@ -1,6 +1,7 @@
 #include "frontend/model/ModelBuilder.h"
 
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/weights/InputOrders.h"
 #include "frontend/weights/Weights.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -458,6 +459,10 @@ ModelBuilder::finish(Value logits) {
     if (llvm::Error error =
             input.types->apply(*module, matrices, input.remarks))
       return error;
+  if (llvm::Error error =
+          orderInputs(*module, input.checkpoint,
+                      /*isTyped=*/input.types != nullptr, input.remarks))
+    return error;
   for (auto weight : module->getOps<seq::WeightOp>())
     if (!weight.getComputed())
       for (llvm::StringRef source : weight.getSources())

@@ -114,6 +114,11 @@ QuantisedMatrix::readScales(Bytes bytes) const {
 void QuantisedMatrix::readCodes(Bytes bytes, uint64_t row,
                                 llvm::MutableArrayRef<uint8_t> codes) const {
   is.packed.readRow(bytes[0], row, codes);
+  if (!is.order.empty()) {
+    std::vector<uint8_t> asPacked(codes.begin(), codes.end());
+    for (auto [code, from] : llvm::zip_equal(codes, is.order))
+      code = asPacked[from];
+  }
   if (is.flipped)
     for (uint8_t &code : codes)
       code ^= is.flipped;

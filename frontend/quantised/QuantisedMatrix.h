@@ -54,6 +54,8 @@ public:
     std::optional<unsigned> zero;
     /// The group of each column, where groups are no runs of columns; of integers.
     std::vector<uint32_t> groups;
+    /// The column of the codes that each column is, where that is another one.
+    std::vector<uint32_t> order;
   };
 
   /// No more elements share a block than share a scale, and at most kMostElements;

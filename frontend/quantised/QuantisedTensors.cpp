@@ -2,6 +2,7 @@
 
 #include "dialects/seq/Remarks.h"
 #include "frontend/checkpoint/Refusal.h"
+#include "frontend/quantised/InputOrder.h"
 
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MathExtras.h"
@@ -105,13 +106,36 @@ llvm::Error QuantisedTensors::define(llvm::StringRef name,
     return frontend::refuse("tensor " + quote(name) +
                             " is there beside its codes, " +
                             quote(parts.front().entry.name));
-  auto maker = std::make_shared<QuantisedMatrix>(context, matrix, parts.vec());
-  Part made = parts.front();
-  made.entry.name = name.str();
-  made.entry.type = maker->type();
-  made.entry.shape = {matrix.packed.rows, matrix.packed.columns};
-  made.entry.maker = std::move(maker);
-  defined.push_back(std::move(made));
+  auto add = [&](std::string named, TensorType type,
+                 std::vector<uint64_t> shape,
+                 std::shared_ptr<const TensorMaker> maker) {
+    Part made = parts.front();
+    made.entry.name = std::move(named);
+    made.entry.type = type;
+    made.entry.shape = std::move(shape);
+    made.entry.maker = std::move(maker);
+    defined.push_back(std::move(made));
+  };
+  auto addMatrix = [&](std::string named,
+                       const QuantisedMatrix::Description &as) {
+    auto maker = std::make_shared<QuantisedMatrix>(context, as, parts.vec());
+    add(std::move(named), maker->type(), {as.packed.rows, as.packed.columns},
+        maker);
+  };
+  addMatrix(name.str(), matrix);
+  if (matrix.groups.empty())
+    return llvm::Error::success();
+  auto order = orderByGroups(matrix.groups, matrix.grid.columnsEach);
+  if (!order)
+    return llvm::Error::success();
+  QuantisedMatrix::Description inGroups = matrix;
+  inGroups.groups.clear();
+  inGroups.order = *order;
+  addMatrix(inGroupsName(name), inGroups);
+  add(inputOrderName(name), ElementType::F32, {order->size()},
+      std::make_shared<InputOrder>(*order, parts.vec()));
+  for (const std::string &named : {inGroupsName(name), inputOrderName(name)})
+    besides.insert(named);
   return llvm::Error::success();
 }
 
@@ -179,7 +203,10 @@ void QuantisedTensors::replace(Checkpoint &checkpoint, Remarks &remarks) {
     }
   llvm::MapVector<llvm::StringRef, size_t> storages;
   for (Part &made : defined) {
-    ++storages[made.entry.type.getName()];
+    // Those with an order of inputs are told by how they are used.
+    if (!besides.contains(made.entry.name) &&
+        !besides.contains(inGroupsName(made.entry.name)))
+      ++storages[made.entry.type.getName()];
     entries[made.file].push_back(made.entry);
   }
   llvm::append_range(remarks, this->remarks);
@@ -191,7 +218,8 @@ void QuantisedTensors::replace(Checkpoint &checkpoint, Remarks &remarks) {
       remarks.push_back(
           seq::kFallbackRemark.str() + text +
           "f32, number for number: groups of inputs in an order of activations "
-          "('desc_act') have no blocks; --weights-type gives them fewer bits");
+          "('desc_act') have no blocks where they differ in size; "
+          "--weights-type gives them fewer bits");
     else
       remarks.push_back(text + storage.str() + ", number for number");
   }
@@ -206,4 +234,6 @@ void QuantisedTensors::replace(Checkpoint &checkpoint, Remarks &remarks) {
   checkpoint.replaceTensors(std::move(entries));
   for (const std::string &bias : zeroBiases)
     checkpoint.leaveAside(bias);
+  for (llvm::StringRef name : besides.keys())
+    checkpoint.leaveAside(name);
 }

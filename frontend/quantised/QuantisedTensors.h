@@ -44,7 +44,8 @@ public:
   llvm::Error refuse(const Part &part, const llvm::Twine &message) const;
   llvm::Expected<llvm::ArrayRef<uint8_t>> read(const Part &part) const;
 
-  /// Gives the checkpoint a matrix in the place of the parts. Fails where there is a
+  /// Gives the checkpoint a matrix in the place of the parts, and besides what
+  /// InputOrder.h says where its inputs are in another order. Fails where there is a
   /// tensor of that name that is no part.
   llvm::Error define(llvm::StringRef name,
                      const QuantisedMatrix::Description &matrix,
@@ -70,6 +71,9 @@ private:
   mlir::MLIRContext &context;
   const Checkpoint &checkpoint;
   llvm::StringSet<> taken, aside;
+  /// What a matrix has for products that read its inputs in another order, which nobody
+  /// has to ask for (InputOrder.h).
+  llvm::StringSet<> besides;
   std::vector<std::string> zeroBiases;
   std::vector<Part> defined; ///< each in the file of its first part
   Remarks remarks;

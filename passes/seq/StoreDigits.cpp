@@ -83,7 +83,7 @@ bool writesBlocks(seq::KernelOp kernel, RankedTensorType type) {
   Operation *root = kernel.getRootOp();
   if (!isWhole(columns))
     return false;
-  if (!root)
+  if (!root || isa<seq::PermuteChannelsOp>(root))
     return true;
   if (auto norm = dyn_cast<seq::RowNormOpInterface>(root))
     return isWhole(columns / norm.getGroups());

@@ -107,6 +107,7 @@ constexpr struct {
     {isOneOf<seq::TokenShiftOp>, buildTokenShift},
     {isOneOf<seq::CausalMixOp>, buildCausalMix},
     {isOneOf<seq::ChannelConvolutionOp>, buildChannelConvolution},
+    {isOneOf<seq::PermuteChannelsOp>, buildPermuteChannels},
     {isOneOf<seq::ConcatOp>, buildConcat},
     {isOneOf<seq::ContractOp>, buildProduct},
     {isOneOf<seq::RingRowOp>, buildRingRow},

@@ -63,6 +63,9 @@ protected:
 
 class QuantisedTest : public QuantisedFiles,
                       public testing::TestWithParam<Model> {};
+class OrderedTest : public QuantisedFiles,
+                    public testing::TestWithParam<Model> {};
+class OrderedExpertsTest : public QuantisedFiles, public testing::Test {};
 class RoundedTest : public QuantisedFiles,
                     public testing::TestWithParam<const char *> {};
 
@@ -103,6 +106,66 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto &info) {
       return std::string(info.param.family) + "_" + info.param.layout;
     });
+
+// Inputs of one group lie apart from each other: products read blocks whose columns lie
+// group by group, and rows come into that order once for all that read them. The numbers
+// are those of the dense folder, as far as another order of additions lets them be.
+TEST_P(OrderedTest, HasBlocksAndItsInputsInOrder) {
+  write(GetParam().family, GetParam().layout);
+  std::ofstream(folder.at("tokens.json"))
+      << "[[3, 14, 15, 9, 26, 53, 58, 9, 7, 9, 32, 38], [66, 0, 2]]";
+  std::string said = compile("quantised", "m", {"--remarks", "-"});
+  std::string storage = GetParam().storage;
+  EXPECT_NE(said.find(" quantised matrices are read as " + storage +
+                      ", number for number, and what they are multiplied by "
+                      "comes in an order of activations ('desc_act')"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find(" parameters, " + storage + " and "), std::string::npos)
+      << said;
+  verify("m");
+  compile("dense", "expected");
+  evaluate("m");
+  evaluate("expected");
+  Finished near =
+      runProgram({EFFC_COMPARE, "--near", "1e-5", folder.at("m.logits"),
+                  folder.at("expected.logits")});
+  EXPECT_EQ(near.status, 0) << near.out << near.err;
+  // Who chooses a type has f32 rounded to it, column by column.
+  compile("quantised", "widened", {"--weights-type", "f32"});
+  evaluate("widened");
+  Finished same =
+      runProgram({EFFC_COMPARE, "--bits", folder.at("widened.logits"),
+                  folder.at("expected.logits")});
+  EXPECT_EQ(same.status, 0) << same.out << same.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Models, OrderedTest,
+    testing::Values(Model{"llama", "gptq4_ordered", "int4z_32_f16"},
+                    Model{"mamba2", "gptq4_ordered", "int4z_32_f16"},
+                    Model{"qwen3", "int4_ordered", "int4_32_bf16"}),
+    [](const auto &info) {
+      return std::string(info.param.family) + "_" + info.param.layout;
+    });
+
+// Experts are joined to one weight, and each has an order of its own.
+TEST_F(OrderedExpertsTest, StayF32WithARemark) {
+  write("qwen3_moe", "gptq4_ordered");
+  std::string said =
+      compile("quantised", "m", {"--remarks", "-"}, /*isStrict=*/false);
+  EXPECT_NE(said.find("fallback: 20 quantised matrices are read as f32, number "
+                      "for number: groups of inputs in an order of activations "
+                      "('desc_act') have no blocks where several tensors are "
+                      "joined to one, as experts are; --weights-type gives "
+                      "them fewer bits"),
+            std::string::npos)
+      << said;
+  EXPECT_NE(said.find("8 quantised matrices are read as int4z_32_f16"),
+            std::string::npos)
+      << said;
+  verify("m");
+}
 
 // Numbers that are rounded to blocks of 512, whose panels have 16 rows of each: 8,224
 // and 4,128 bytes.

@@ -7,6 +7,8 @@
 //       library, plus 1e-6.
 //   effc-test-compare-logits --within E OUT GOLDEN
 //       The same with E as the greatest distance from logits_f64.i.
+//   effc-test-compare-logits --near E A B
+//       Both hold the same tensors, with E as the greatest distance of A's from B's.
 //   effc-test-compare-logits --bits A B
 //       Both hold the same tensors with the same bits.
 //
@@ -73,6 +75,26 @@ static bool compareWithGolden(const SafetensorsFile &out,
   return good;
 }
 
+static bool compareNear(const SafetensorsFile &a, const SafetensorsFile &b,
+                        double most) {
+  bool good = !b.tensors().empty() && a.tensors().size() == b.tensors().size();
+  if (!good)
+    std::printf("%zu tensors against %zu\n", a.tensors().size(),
+                b.tensors().size());
+  for (const auto &[name, exact] : b.tensors()) {
+    bool isThere =
+        a.tensors().count(name) != 0 && a.tensor(name).shape == exact.shape;
+    double error = isThere ? relativeDistance(a.tensor(name), exact) : 0;
+    bool near = isThere && error <= most; // false for NaN
+    std::printf("%-12s %12.3e%s\n", name.c_str(), error,
+                near      ? ""
+                : isThere ? "  too far"
+                          : "  has no fellow of its shape");
+    good &= near;
+  }
+  return good;
+}
+
 static bool compareBits(const SafetensorsFile &a, const SafetensorsFile &b) {
   bool good = a.tensors().size() == b.tensors().size();
   if (!good)
@@ -106,22 +128,23 @@ static bool compareBits(const SafetensorsFile &a, const SafetensorsFile &b) {
 
 int main(int argc, char **argv) {
   bool bits = argc == 4 && std::strcmp(argv[1], "--bits") == 0;
-  std::optional<double> within;
+  std::optional<double> within, near;
   if (argc == 5 && std::strcmp(argv[1], "--within") == 0)
     within = std::strtod(argv[2], nullptr);
-  if (argc != 3 && !bits && !within) {
-    std::fprintf(
-        stderr,
-        "usage: effc-test-compare-logits [--bits | --within E] OUT GOLDEN\n");
+  if (argc == 5 && std::strcmp(argv[1], "--near") == 0)
+    near = std::strtod(argv[2], nullptr);
+  if (argc != 3 && !bits && !within && !near) {
+    std::fprintf(stderr, "usage: effc-test-compare-logits "
+                         "[--bits | --near E | --within E] OUT GOLDEN\n");
     return 2;
   }
   try {
     SafetensorsFile first = SafetensorsFile::read(argv[argc - 2]);
     SafetensorsFile second = SafetensorsFile::read(argv[argc - 1]);
-    return (bits ? compareBits(first, second)
-                 : compareWithGolden(first, second, within))
-               ? 0
-               : 1;
+    bool good = bits   ? compareBits(first, second)
+                : near ? compareNear(first, second, *near)
+                       : compareWithGolden(first, second, within);
+    return good ? 0 : 1;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "effc-test-compare-logits: error: %s\n", error.what());
     return 1;

@@ -136,20 +136,29 @@ def eighth(bits):
 
 # ---- layouts: (random, stem, rows, columns) -> tensors, and the numbers ----------------------------------------------
 class Layout:
-    def __init__(self, bits=4, group=32, scale="BF16", zeros=False):
-        self.bits, self.group, self.scale, self.zeros = bits, group, scale, zeros
+    """`ordered`: inputs were sorted by their activations, which modules that read the same ones have alike."""
+    def __init__(self, bits=4, group=32, scale="BF16", zeros=False, ordered=False):
+        self.bits, self.group, self.scale, self.zeros, self.ordered = bits, group, scale, zeros, ordered
 
-    def draw(self, draw, rows, columns):
+    def groups(self, stem, columns):
+        """The group of each input."""
+        groups = [k // (self.group or columns) for k in range(columns)]
+        if self.ordered:
+            parent, module = stem.rsplit(".", 1)
+            random.Random(f"{parent}.{'inputs' if module[0] in 'qkvgu' else module}").shuffle(groups)
+        return groups
+
+    def draw(self, draw, stem, rows, columns):
         """Codes, and scales and zeros of each group of a row."""
         group = self.group or columns
         groups, most = columns // group, (1 << self.bits) - 1
+        of = self.groups(stem, columns)
         codes = [[draw.randint(0, most) for _ in range(columns)] for _ in range(rows)]
         scales = [[rounded(draw.uniform(0.005, 0.02) / (1 << self.bits - 4), self.scale) for _ in range(groups)]
                   for _ in range(rows)]
         zeros = [[draw.randint(1, most) if self.zeros else 1 << self.bits - 1 for _ in range(groups)]
                  for _ in range(rows)]
-        numbers = [[scales[n][k // group] * (codes[n][k] - zeros[n][k // group]) for k in range(columns)]
-                   for n in range(rows)]
+        numbers = [[scales[n][of[k]] * (codes[n][k] - zeros[n][of[k]]) for k in range(columns)] for n in range(rows)]
         return codes, scales, zeros, numbers
 
 
@@ -158,7 +167,8 @@ class Packed(Layout):
     def config(self):
         weights = {"num_bits": self.bits, "type": "int", "symmetric": not self.zeros, "dynamic": False,
                    "strategy": "group" if self.group else "channel", "group_size": self.group or None,
-                   "actorder": None, "block_structure": None, "observer": "minmax", "observer_kwargs": {}}
+                   "actorder": "group" if self.ordered else None, "block_structure": None, "observer": "minmax",
+                   "observer_kwargs": {}}
         return {"quant_method": "compressed-tensors", "format": "pack-quantized", "ignore": ["lm_head"],
                 "quantization_status": "compressed", "version": "0.11.0", "kv_cache_scheme": None,
                 "global_compression_ratio": None, "sparsity_config": {}, "transform_config": {},
@@ -166,10 +176,13 @@ class Packed(Layout):
                                               "input_activations": None, "output_activations": None}}}
 
     def write(self, draw, stem, rows, columns):
-        codes, scales, zeros, numbers = self.draw(draw, rows, columns)
+        codes, scales, zeros, numbers = self.draw(draw, stem, rows, columns)
         tensors = {f"{stem}.weight_packed": u32([words(row, self.bits) for row in codes]),
                    f"{stem}.weight_scale": floats(scales, self.scale),
                    f"{stem}.weight_shape": ("I64", [2], struct.pack("<qq", rows, columns))}
+        if self.ordered:
+            groups = struct.pack(f"<{columns}i", *self.groups(stem, columns))
+            tensors[f"{stem}.weight_g_idx"] = ("I32", [columns], groups)
         if self.zeros:
             tensors[f"{stem}.weight_zero_point"] = u32(turned([words(c, self.bits) for c in turned(zeros)]))
         return tensors, numbers
@@ -183,7 +196,7 @@ class Bytes(Packed):
         return config
 
     def write(self, draw, stem, rows, columns):
-        codes, scales, _, numbers = self.draw(draw, rows, columns)
+        codes, scales, _, numbers = self.draw(draw, stem, rows, columns)
         return {f"{stem}.weight": u8([[code - 128 for code in row] for row in codes], "I8"),
                 f"{stem}.weight_scale": floats(scales, self.scale)}, numbers
 
@@ -204,13 +217,13 @@ class Blocks:
 
 class Gptq(Layout):
     def config(self):
-        return {"quant_method": "gptq", "bits": self.bits, "group_size": self.group or -1, "desc_act": False,
+        return {"quant_method": "gptq", "bits": self.bits, "group_size": self.group or -1, "desc_act": self.ordered,
                 "sym": False, "checkpoint_format": "gptq"}
 
     def write(self, draw, stem, rows, columns):
-        codes, scales, zeros, numbers = self.draw(draw, rows, columns)
+        codes, scales, zeros, numbers = self.draw(draw, stem, rows, columns)
         less = turned([[zero - 1 for zero in row] for row in zeros])
-        groups = struct.pack(f"<{columns}i", *[k // (self.group or columns) for k in range(columns)])
+        groups = struct.pack(f"<{columns}i", *self.groups(stem, columns))
         return {f"{stem}.qweight": u32(turned([words(row, self.bits) for row in codes])),
                 f"{stem}.qzeros": u32([words(row, self.bits) for row in less]),
                 f"{stem}.scales": floats(turned(scales), self.scale),
@@ -226,7 +239,7 @@ class Awq(Layout):
         return [row[i + j] for i in range(0, len(row), 8) for j in (0, 2, 4, 6, 1, 3, 5, 7)]
 
     def write(self, draw, stem, rows, columns):
-        codes, scales, zeros, numbers = self.draw(draw, rows, columns)
+        codes, scales, zeros, numbers = self.draw(draw, stem, rows, columns)
         return {f"{stem}.qweight": u32([words(self.mixed(column), 4) for column in turned(codes)]),
                 f"{stem}.qzeros": u32([words(self.mixed(column), 4) for column in turned(zeros)]),
                 f"{stem}.scales": floats(turned(scales), self.scale)}, numbers
@@ -274,8 +287,10 @@ class Halves(Packed):
                 f"{stem}.weight_scale": u8(scales)}, numbers
 
 
-LAYOUTS = {"int4": Packed(), "int4_zeros": Packed(zeros=True), "int4_channel": Packed(group=0, scale="F16", zeros=True),
+LAYOUTS = {"int4": Packed(), "int4_ordered": Packed(ordered=True), "int4_zeros": Packed(zeros=True),
+           "int4_channel": Packed(group=0, scale="F16", zeros=True),
            "int8": Bytes(bits=8, group=0), "fp8": Blocks(), "gptq4": Gptq(scale="F16", zeros=True),
+           "gptq4_ordered": Gptq(scale="F16", zeros=True, ordered=True),
            "gptq8": Gptq(bits=8, group=0, scale="F16", zeros=True), "awq": Awq(scale="F16", zeros=True),
            "nf4": Table(), "mxfp4": Halves()}
 

@@ -26,6 +26,8 @@ mlir::LogicalResult buildBestOfItems(KernelBuilder &k);
 /// Rows picked by an index table: embedding and select_rows (Gather.cpp).
 mlir::LogicalResult buildGather(KernelBuilder &k);
 mlir::LogicalResult buildAtStart(KernelBuilder &k);
+/// Channels in a constant order (PermuteChannels.cpp).
+mlir::LogicalResult buildPermuteChannels(KernelBuilder &k);
 /// Root-mean-square norms, plain and gated, in groups (RowNorm.cpp).
 mlir::LogicalResult buildRowNorm(KernelBuilder &k);
 /// Norms of groups of channels (GroupNorm.cpp).

@@ -19,12 +19,14 @@ seq.weight @part source("part") panels : tensor<40x64x!q8_0>
 seq.weight @half source("half") panels : tensor<24x32x!q8_0>
 seq.weight @experts source("experts") panels : tensor<320x96x!q8_0>
 seq.weight @wide source("wide") : tensor<8x64xf32>
+seq.weight @order source("order") : tensor<64xf32>
 
 // A norm goes to two products and a router: twice. A product goes to another: as digits
-// alone. What begins inside a block, or is read otherwise, is handed on as it is; a
-// mixing over time writes no whole blocks.
+// alone, and so do channels in another order. What begins inside a block, or is read
+// otherwise, is handed on as it is; a mixing over time writes no whole blocks.
 // REMARK-DAG: kernel 'norm' hands on result 0 twice, as digits for the products that read it
 // REMARK-DAG: kernel 'up' hands on result 0 as digits: only products read it
+// REMARK-DAG: kernel 'order' hands on result 0 as digits: only products read it
 // REMARK-DAG: kernel 'experts' hands on result 0 as digits: only products read it
 // REMARK-DAG: kernel 'shift' hands on result 0 as it is: it writes no whole blocks of 32, so each product that reads it makes it digits
 // REMARK-NOT: 'down'
@@ -37,8 +39,9 @@ seq.weight @wide source("wide") : tensor<8x64xf32>
 // CHECK: seq.kernel "inside" (%{{.*}} = %[[D]] :
 // CHECK: seq.kernel "shift" {{.*}} attributes {root = 0 : i64}
 func.func @prefill_5(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %last: tensor<64xf32> {seq.state_name = "last"})
-    -> (tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<64xf32>)
+    -> (tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<?x96xf32>, tensor<64xf32>)
     attributes {seq.entry = #seq.entry<kind = prefill, rows = 5>} {
+  %order = seq.parameter @order : tensor<64xf32>
   %up = seq.parameter @up : tensor<96x64x!q8_0>
   %down = seq.parameter @down : tensor<64x96x!q8_0>
   %part = seq.parameter @part : tensor<40x64x!q8_0>
@@ -77,7 +80,15 @@ func.func @prefill_5(%x: tensor<?x64xf32>, %g: tensor<64xf32>, %last: tensor<64x
     %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
     seq.yield %y : tensor<?x96xf32>
   }
-  return %p, %r, %i, %w, %next : tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<64xf32>
+  %o = seq.kernel "order" (%a = %x : tensor<?x64xf32>, %b = %order : tensor<64xf32>) -> (tensor<?x64xf32>) attributes {root = 0 : i64} {
+    %y = seq.permute_channels %a by %b : tensor<?x64xf32>, tensor<64xf32>
+    seq.yield %y : tensor<?x64xf32>
+  }
+  %v = seq.kernel "ordered" (%a = %o : tensor<?x64xf32>, %b = %up : tensor<96x64x!q8_0>) -> (tensor<?x96xf32>) attributes {root = 0 : i64} {
+    %y = seq.linear %a, %b : (tensor<?x64xf32>, tensor<96x64x!q8_0>) -> tensor<?x96xf32>
+    seq.yield %y : tensor<?x96xf32>
+  }
+  return %p, %r, %i, %w, %v, %next : tensor<?x40xf32>, tensor<?x8xf32>, tensor<?x24xf32>, tensor<?x96xf32>, tensor<?x96xf32>, tensor<64xf32>
 }
 
 // A sum of 2 of 5 experts, whose rows are panels of their own.

@@ -64,6 +64,20 @@ func.func @f(%x: tensor<?x2xf32>, %r: tensor<?xi32>) -> tensor<?x2xf32> {
              Numbers({2, 2}, {5, 6, 1, 2}), 0);
 }
 
+//===- channels -----------------------------------------------------------===//
+
+// Channel 2, then 0, then 2 again.
+TEST(Reference, PermuteChannels) {
+  expectNear(
+      run(R"(
+func.func @f(%x: tensor<?x3xf32>, %o: tensor<3xf32>) -> tensor<?x3xf32> {
+  %y = seq.permute_channels %x by %o : tensor<?x3xf32>, tensor<3xf32>
+  return %y : tensor<?x3xf32>
+})",
+          {Numbers({2, 3}, {1, 2, 3, 4, 5, 6}), Numbers({3}, {2, 0, 2})}),
+      Numbers({2, 3}, {3, 1, 3, 6, 4, 6}), 0);
+}
+
 //===- dense --------------------------------------------------------------===//
 
 // [1 2 3] times the rows [1 0 2] and [0 -1 1], plus 10 and 20.

@@ -2,6 +2,7 @@
 // they say it holds (test/goldens/make_quantised.py), to the bit.
 #include "dialects/storage/Formats.h"
 #include "dialects/storage/Storage.h"
+#include "frontend/quantised/InputOrder.h"
 #include "frontend/quantised/Methods.h"
 #include "test/unit/frontend/Outcome.h"
 
@@ -82,15 +83,11 @@ TEST_P(RecordedQuantisedTest, GivesTheLibrarysNumbers) {
               "keys and values are not rounded");
     remarks.pop_back();
   }
-  EXPECT_EQ(
-      remarks,
-      Remarks{kind == "F32"
-                  ? "fallback: 1 quantised matrix is read as f32, number for "
-                    "number: groups of inputs in an order of activations "
-                    "('desc_act') have no blocks; --weights-type gives them "
-                    "fewer bits"
-                  : "1 quantised matrix is read as " + kind +
-                        ", number for number"});
+  // What is read of inputs in another order is said by whoever takes it.
+  bool isOrdered = kind == "F32";
+  EXPECT_EQ(remarks, isOrdered ? Remarks{}
+                               : Remarks{"1 quantised matrix is read as " +
+                                         kind + ", number for number"});
 
   constexpr llvm::StringLiteral kName = "layers.0.proj.weight";
   auto expectedFile = open("expected.safetensors");
@@ -111,7 +108,25 @@ TEST_P(RecordedQuantisedTest, GivesTheLibrarysNumbers) {
     // -0 of a table with two zeros is +0 here.
     EXPECT_EQ(numbers, wanted);
   }
-  // It is the only tensor, and no part of it is left.
+  // The same numbers in blocks, whose columns lie in an order that is there too.
+  EXPECT_EQ(checkpoint->has(inGroupsName(kName)), isOrdered);
+  if (isOrdered) {
+    TensorData inGroups =
+                   llvm::cantFail(checkpoint->getData(inGroupsName(kName))),
+               order =
+                   llvm::cantFail(checkpoint->getData(inputOrderName(kName)));
+    EXPECT_EQ(inGroups.type.getName(), "int4z_16_f16");
+    auto blocks = readNumbers<float>(inGroups.type, inGroups.bytes, &context),
+         inputs = readNumbers<float>(order.type, order.bytes, &context);
+    ASSERT_EQ(blocks.size(), wanted.size());
+    ASSERT_EQ(inputs.size(), expected.shape[1]);
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      size_t row = i / inputs.size(), column = i % inputs.size();
+      EXPECT_EQ(blocks[i], wanted[row * inputs.size() + size_t(inputs[column])])
+          << row << ", " << column;
+    }
+  }
+  // It is the only tensor that has to be asked for, and no part of it is left.
   checkpoint->take(kName);
   EXPECT_EQ(outcome(checkpoint->checkAllRead()), "success");
 }
