@@ -3,7 +3,7 @@
 // Two loop nests cover all transpositions. When both operands run contiguously
 // along the contracted dimension (x . w^T, the dense product), lanes run along
 // it: each element of the result has its own vector of partial sums, which a
-// fixed tree folds at the end. Otherwise lanes run along the result's columns
+// fixed tree folds at the end, those of neighbours in the same instructions. Otherwise lanes run along the result's columns
 // and the left operand's elements are broadcast. Either way an element's
 // additions depend on the contracted length alone, never on the row count, so a
 // row's bits are the same in every batch.
@@ -13,6 +13,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace effc;
@@ -52,6 +54,10 @@ private:
     return inPairs ? pairs.add(sum, left, right) : fma(left, right, sum);
   }
   void dotBlock(Value row, int64_t rows, Value column, int64_t columns);
+  void foldSums(Value row, int64_t rows, Value column, int64_t columns,
+                ArrayRef<Value> sums);
+  /// Stores a run of a row, after what the accumulator has there.
+  void addTo(Value row, Value column, Value sums);
   void broadcastBlock(Value row, int64_t rows, Value column, int64_t lanes,
                       int64_t valid);
 
@@ -133,14 +139,42 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   }
   for (int64_t i = main; i < k; i += terms)
     sums = step(memory.constant(i), std::min(terms, k - i), sums);
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) {
-      Value r = memory.add(row, i), col = memory.add(column, j);
-      Value start = acc.first.address ? memory.loadScalar(acc, r, col) : init;
-      Value sum = memory.reduceLanes(sums[i * columns + j], /*max=*/false);
-      memory.storeScalar(result, r, col,
-                         arith::AddFOp::create(b, loc, start, sum));
+  foldSums(row, rows, column, columns, sums);
+}
+
+// As many neighbours of all rows as one vector has lanes for are folded together.
+void Product::foldSums(Value row, int64_t rows, Value column, int64_t columns,
+                       ArrayRef<Value> sums) {
+  int64_t lanes = memory.shape.lanes;
+  bool together = llvm::isPowerOf2_64(rows) && rows <= lanes;
+  for (int64_t j = 0, width = 0; j < columns; j += width) {
+    width = std::min<int64_t>(llvm::bit_floor<uint64_t>(columns - j),
+                              together ? lanes / rows : lanes);
+    Value col = memory.add(column, j);
+    SmallVector<Value> block;
+    for (int64_t i = 0; i < rows; ++i) {
+      llvm::append_range(block, sums.slice(i * columns + j, width));
+      if (together && i + 1 < rows)
+        continue;
+      Value folded = memory.sumLanes(block);
+      int64_t count = int64_t(block.size()) / width;
+      for (int64_t of = 0; of < count; ++of)
+        addTo(memory.add(row, i + 1 - count + of), col,
+              count == 1 ? folded
+                         : vector::ExtractStridedSliceOp::create(
+                               b, loc, folded, ArrayRef<int64_t>{of * width},
+                               ArrayRef<int64_t>{width}, ArrayRef<int64_t>{1}));
+      block.clear();
     }
+  }
+}
+
+void Product::addTo(Value row, Value column, Value sums) {
+  int64_t width = cast<VectorType>(sums.getType()).getDimSize(0);
+  Value start = acc.first.address ? memory.load(acc, row, column, width, width)
+                                  : memory.broadcast(init, width);
+  memory.store(result, row, column, arith::AddFOp::create(b, loc, start, sums),
+               width);
 }
 
 void Product::alongColumns() {

@@ -285,6 +285,10 @@ void Memory::prefetch(const ElementPlace &place, Type element, int64_t bytes) {
                          /*cache=*/b.getI32IntegerAttr(1));
 }
 
+Value Memory::shuffle(Value a, Value b, ArrayRef<int64_t> lanes) {
+  return vector::ShuffleOp::create(this->b, loc, a, b, lanes);
+}
+
 Value Memory::reduceLanes(Value vector, bool max) {
   int64_t lanes = cast<VectorType>(vector.getType()).getDimSize(0);
   for (int64_t half = lanes / 2; half >= 1; half /= 2) {
@@ -293,10 +297,61 @@ Value Memory::reduceLanes(Value vector, bool max) {
       low.push_back(i);
       high.push_back(i + half);
     }
-    Value a = vector::ShuffleOp::create(b, loc, vector, vector, low);
-    Value c = vector::ShuffleOp::create(b, loc, vector, vector, high);
+    Value a = shuffle(vector, vector, low), c = shuffle(vector, vector, high);
     vector = max ? Value(arith::MaximumFOp::create(b, loc, a, c))
                  : Value(arith::AddFOp::create(b, loc, a, c));
   }
   return vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+}
+
+// Each vector is a group of lanes that are summed up. Halves of the groups of two vectors
+// fill one: their low halves one vector, their high halves another, whose sum has both
+// vectors' groups, half as long. Once there is one vector it gets shorter instead. Groups
+// of up to four lanes stay inside of the 128 bits in which they are, which takes no
+// instruction that crosses them.
+Value Memory::sumLanes(ArrayRef<Value> vectors) {
+  struct Groups {
+    Value vector;
+    SmallVector<int64_t> owners; // whose sum each group is a part of
+  };
+  constexpr int64_t kNearLanes = 4;
+  SmallVector<Groups> parts;
+  for (auto [number, vector] : llvm::enumerate(vectors))
+    parts.push_back({vector, {int64_t(number)}});
+  int64_t lanes = cast<VectorType>(vectors[0].getType()).getDimSize(0);
+  for (int64_t size = lanes; size > 1; size /= 2) {
+    // So many groups of one vector, then as many of the other.
+    int64_t together = std::max<int64_t>(
+        size >= kNearLanes * 2 ? lanes / size
+                               : std::min(lanes, kNearLanes) / size,
+        1);
+    SmallVector<Groups> next;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      ArrayRef<Groups> pair =
+          ArrayRef(parts).slice(i, std::min<size_t>(2, parts.size()));
+      SmallVector<int64_t> low, high;
+      Groups sums;
+      int64_t groups = pair[0].owners.size();
+      for (int64_t first = 0; first < groups; first += together)
+        for (auto [number, from] : llvm::enumerate(pair))
+          for (int64_t g = first; g < std::min(first + together, groups); ++g) {
+            sums.owners.push_back(from.owners[g]);
+            for (int64_t lane = 0; lane < size / 2; ++lane) {
+              int64_t at = int64_t(number) * groups * size + g * size + lane;
+              low.push_back(at);
+              high.push_back(at + size / 2);
+            }
+          }
+      Value a = pair.front().vector, c = pair.back().vector;
+      sums.vector = arith::AddFOp::create(b, loc, shuffle(a, c, low),
+                                          shuffle(a, c, high));
+      next.push_back(std::move(sums));
+    }
+    parts = std::move(next);
+  }
+  SmallVector<int64_t> inOrder(vectors.size());
+  for (auto [lane, owner] : llvm::enumerate(parts[0].owners))
+    inOrder[owner] = int64_t(lane);
+  Value sums = parts[0].vector;
+  return llvm::is_sorted(inOrder) ? sums : shuffle(sums, sums, inOrder);
 }

@@ -106,8 +106,14 @@ public:
 
   /// Combines all lanes in a fixed tree: halves onto halves.
   mlir::Value reduceLanes(mlir::Value vector, bool max);
+  /// The sum of each of several vectors, in their order, as one vector: of as many as a
+  /// power of two, and no more than a vector has lanes. Each has the additions of
+  /// reduceLanes(), and so its bits; vectors share the instructions.
+  mlir::Value sumLanes(llvm::ArrayRef<mlir::Value> vectors);
 
 private:
+  mlir::Value shuffle(mlir::Value a, mlir::Value b,
+                      llvm::ArrayRef<int64_t> lanes);
   mlir::Value loadBlocks(const Place &place, mlir::Value row,
                          mlir::Value column, int64_t lanes, int64_t valid);
   void storeBlocks(const Place &place, mlir::Value row, mlir::Value column,

@@ -116,14 +116,25 @@ tile.kernel @begins_anew_in_each_round(%item, %x: !tile.view<?x2x8xf32, [16, 8, 
 
 // x . w^T: lanes run along the 20 contracted elements, two vectors and a masked one
 // of 4. 3 rows and 5 outputs are a block of 3 x 4 sums and one of 3 x 1. The sum of
-// lanes folds halves onto halves.
+// lanes folds halves onto halves. Those of a row's four outputs share vectors: halves of
+// two of them, then quarters of all, each within 4 lanes, then the eighths.
 // CHECK-LABEL: llvm.func @product(
 // CHECK: scf.for {{.*}} = %c0 to %c16 step %c8 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-12: vector.fma
 // CHECK: llvm.intr.masked.load
 // CHECK-COUNT-12: vector.fma
-// CHECK: vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3]
-// CHECK: vector.shuffle %{{.*}}, %{{.*}} [4, 5, 6, 7]
+// CHECK: %[[L01:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 1, 2, 3, 8, 9, 10, 11]
+// CHECK: %[[H01:.*]] = vector.shuffle %{{.*}}, %{{.*}} [4, 5, 6, 7, 12, 13, 14, 15]
+// CHECK: %[[S01:.*]] = arith.addf %[[L01]], %[[H01]]
+// CHECK: %[[S23:.*]] = arith.addf
+// CHECK: %[[L:.*]] = vector.shuffle %[[S01]], %[[S23]] [0, 1, 8, 9, 4, 5, 12, 13]
+// CHECK: %[[H:.*]] = vector.shuffle %[[S01]], %[[S23]] [2, 3, 10, 11, 6, 7, 14, 15]
+// CHECK: %[[S0213:.*]] = arith.addf %[[L]], %[[H]]
+// CHECK: %[[EVEN:.*]] = vector.shuffle %[[S0213]], %[[S0213]] [0, 2, 4, 6]
+// CHECK: %[[ODD:.*]] = vector.shuffle %[[S0213]], %[[S0213]] [1, 3, 5, 7]
+// CHECK: %[[MIXED:.*]] = arith.addf %[[EVEN]], %[[ODD]]
+// CHECK: vector.shuffle %[[MIXED]], %[[MIXED]] [0, 2, 1, 3]
+// CHECK: llvm.store %{{.*}} : vector<4xf32>
 // CHECK: scf.for {{.*}} = %c0 to %c16 step %c8 iter_args({{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK-COUNT-3: vector.fma
 tile.kernel @product(%item, %x: !tile.view<?x20xf32, [32, 1]>, %w: !tile.view<5x20xf32, [32, 1]>, %y: !tile.view<?x5xf32, [16, 1]>)

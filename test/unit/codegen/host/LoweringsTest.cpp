@@ -125,6 +125,9 @@ TEST_F(HostLoweringsTest, AProductOfRowsHasAVectorForEachOfItsElements) {
   lower(op<LoadOp>(1), s);
   EXPECT_TRUE(succeeded(lower(op<DotOp>(), s)));
   EXPECT_EQ(count<vector::FMAOp>(), 2 * 3);
+  // Of 8 lanes: two vectors that hold four sums, one of them, and its halves; two sums
+  // in one vector, its halves and theirs. Then two runs for each of two rows.
+  EXPECT_EQ(count<arith::AddFOp>(), (2 + 1 + 1) + (1 + 1 + 1) + 2 * 2);
 }
 
 TEST_F(HostLoweringsTest, AProductOfDigitsNeedsPanels) {
