@@ -27,6 +27,10 @@ bool effc::takesLaunches(tile::TargetAttr target) {
   return target && target.getCore() && target.getCore().getLaunch() > 0;
 }
 
+int64_t effc::bytesOfLaunch(tile::TargetAttr gpu) {
+  return gpu.getCore().getLaunch() * gpu.getBandwidth();
+}
+
 int64_t effc::mostNormedTerms(tile::TargetAttr gpu, bool isGated) {
   return gpu.getCore().getLaunch() * gpu.getRereads() /
          (isGated ? kGatedTerms : 1);

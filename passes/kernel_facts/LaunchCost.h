@@ -22,6 +22,10 @@ bool takesLaunches(tile::TargetAttr target);
 /// million, 2.15 and 1.54.
 int64_t mostNormedTerms(tile::TargetAttr gpu, bool isGated);
 
+/// Bytes that memory moves while a further launch begins: one that moves fewer is that
+/// launch and little else.
+int64_t bytesOfLaunch(tile::TargetAttr gpu);
+
 /// Rows of a call from which a product is split into what is stored in 16 bits and the
 /// rest: what memory moves less for such rows takes as long as a launch.
 int64_t fewestSplitRows(tile::TargetAttr gpu);

@@ -1,4 +1,4 @@
-// Products of a step that read the same rows -> one launch.
+// What a step does of the same rows, or does alike, -> one launch.
 //
 //   plan.launch @linear_4(%x, %wq, %q) items <rows, tile = 1, times = 256> note "mixer.q"
 //   plan.launch @linear_5(%x, %wv, %v) items <rows, tile = 1, times = 512> note "mixer.v"
@@ -10,11 +10,13 @@
 //
 // A launch of few rows ends before the memory is busy, and the next one waits for it: a
 // projection of a step takes some microseconds, of which the bytes of its weights are a
-// part.
+// part. What is brief, such as a norm or the sums of a product's parts, is a launch and
+// little else.
 #include "passes/seq_to_tile/LaunchOrder.h"
 #include "passes/seq_to_tile/Passes.h"
 
 #include "dialects/plan/Plan.h"
+#include "dialects/storage/Storage.h"
 #include "dialects/tile/Tile.h"
 
 #include "passes/kernel_facts/LaunchCost.h"
@@ -26,6 +28,7 @@
 #include "llvm/ADT/SmallPtrSet.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 
@@ -55,8 +58,11 @@ public:
 private:
   void join(plan::EntryOp entry);
   SmallVector<plan::LaunchOp> groupOf(plan::LaunchOp first);
-  bool readSameRows(plan::LaunchOp first, plan::LaunchOp other);
+  bool multiplySameRows(plan::LaunchOp first, plan::LaunchOp other);
+  bool readsRows(plan::LaunchOp launch);
   bool readsOfCall(plan::LaunchOp launch);
+  bool isBrief(plan::LaunchOp launch);
+  const std::set<StringRef> &kindsOf(plan::LaunchOp launch);
   bool belongTogether(plan::LaunchOp first, plan::LaunchOp other);
   void replace(ArrayRef<plan::LaunchOp> group);
   tile::KernelOp joinedKernel(ArrayRef<plan::LaunchOp> group);
@@ -74,6 +80,7 @@ private:
   OpBuilder builder;
   /// By whether one tile has all rows, and by their parts.
   std::map<std::pair<bool, std::vector<std::string>>, tile::KernelOp> known;
+  std::map<Operation *, std::set<StringRef>> knownKinds;
 };
 
 } // namespace
@@ -101,14 +108,40 @@ void LaunchJoining::join(plan::EntryOp entry) {
   }
 }
 
-// Whether rows that a launch before has left are read by both.
-bool LaunchJoining::readSameRows(plan::LaunchOp first, plan::LaunchOp other) {
+// Whether rows that a launch before has left are read by both, with weights.
+bool LaunchJoining::multiplySameRows(plan::LaunchOp first,
+                                     plan::LaunchOp other) {
+  if (!kernelOf(first).getStreamed() || !kernelOf(other).getStreamed())
+    return false;
   LaunchAccesses a = accessesOf(first), b = accessesOf(other);
   return llvm::any_of(a.read, [&](Value memory) {
     return memory.getDefiningOp<plan::ArenaOp>() &&
            !a.written.contains(memory) && b.read.contains(memory) &&
            !b.written.contains(memory);
   });
+}
+
+// Whether rows that a launch before has left are read, and no sequence's state.
+bool LaunchJoining::readsRows(plan::LaunchOp launch) {
+  LaunchAccesses all = accessesOf(launch);
+  return launch.getItems().getCount() != tile::Count::Segments &&
+         llvm::any_of(all.read, [&](Value memory) {
+           return memory.getDefiningOp<plan::ArenaOp>() &&
+                  !all.written.contains(memory);
+         });
+}
+
+// Whether memory moves all that is read and written while a launch begins.
+bool LaunchJoining::isBrief(plan::LaunchOp launch) {
+  int64_t rows = launch->getParentOfType<plan::EntryOp>().getRows(), bytes = 0;
+  for (BlockArgument argument : kernelOf(launch).getOperandArguments())
+    if (auto view = dyn_cast<tile::ViewType>(argument.getType())) {
+      int64_t elements = 1;
+      for (int64_t size : view.getShape())
+        elements *= ShapedType::isDynamic(size) ? rows : size;
+      bytes += storage::Storage::get(view.getElementType()).bytes(elements);
+    }
+  return bytes <= bytesOfLaunch(tile::getTarget(module));
 }
 
 // Whether anything but weights is read. What is made of weights alone could be made for
@@ -121,14 +154,35 @@ bool LaunchJoining::readsOfCall(plan::LaunchOp launch) {
   });
 }
 
-// Products that read the same rows, or what one kernel does with different ones.
+// The kinds of operations that compute a kernel's numbers, places apart.
+const std::set<StringRef> &LaunchJoining::kindsOf(plan::LaunchOp launch) {
+  tile::KernelOp kernel = kernelOf(launch);
+  std::set<StringRef> &kinds = knownKinds[kernel];
+  if (!kinds.empty())
+    return kinds;
+  kernel.getBody().walk([&](Operation *op) {
+    bool isOfPlaces = op->hasTrait<OpTrait::ConstantLike>() ||
+                      (op->getNumResults() > 0 &&
+                       llvm::all_of(op->getResultTypes(), [](Type t) {
+                         return t.isIndex() || t.isInteger(1);
+                       }));
+    if (!isOfPlaces)
+      kinds.insert(op->getName().getStringRef());
+  });
+  return kinds;
+}
+
+// Products that read the same rows, and what one kernel does with different ones; and of
+// brief launches those that do alike, so that none has others' registers or waits longer.
 bool LaunchJoining::belongTogether(plan::LaunchOp first, plan::LaunchOp other) {
   if (!haveSameTiles(first, other) || !readsOfCall(first))
     return false;
   if (first.getKernel() == other.getKernel())
     return true;
-  return kernelOf(first).getStreamed() && kernelOf(other).getStreamed() &&
-         readSameRows(first, other);
+  if (multiplySameRows(first, other))
+    return true;
+  return readsRows(first) && readsRows(other) && isBrief(first) &&
+         isBrief(other) && kindsOf(first) == kindsOf(other);
 }
 
 // What stands between is done after the group, where it could be done before as well.
@@ -167,13 +221,19 @@ void LaunchJoining::replace(ArrayRef<plan::LaunchOp> group) {
       operands, kernel.getItemsAttr(), builder.getStringAttr(joinNotes(group)),
       flops ? builder.getI64IntegerAttr(flops) : IntegerAttr(),
       plan::CallResultAttr(), plan::ProductAttr());
-  StringRef name = first.getKernel();
-  bool isOneKernel = llvm::all_of(
-      group, [&](plan::LaunchOp launch) { return launch.getKernel() == name; });
+  auto haveAll = [&](auto isSo) {
+    return llvm::all_of(group.drop_front(), isSo);
+  };
+  bool isOneKernel = haveAll([&](plan::LaunchOp launch) {
+    return launch.getKernel() == first.getKernel();
+  });
+  bool haveSameRows = haveAll(
+      [&](plan::LaunchOp launch) { return multiplySameRows(first, launch); });
   emitRemark(joined.getLoc())
       << "one launch of " << group.size()
-      << (isOneKernel ? " by one kernel"
-                      : " products, which read the same rows");
+      << (isOneKernel    ? " by one kernel"
+          : haveSameRows ? " products, which read the same rows"
+                         : " brief ones, which do alike");
   for (plan::LaunchOp launch : group)
     launch.erase();
 }

@@ -62,7 +62,9 @@ def JoinLaunchesPass : Pass<"tile-join-launches", "::mlir::ModuleOp"> {
     On a GPU a step is many short launches, each of which waits for the one before it.
     Launches of a decode entry become one where they are products of weights with the
     same rows, or have one kernel for different operands, as convolutions and norms of
-    queries and keys do. None of them may read or write what another, or a launch between
+    queries and keys do. Of rows that have nothing in common brief launches become one where
+    their kernels do alike, such as norms of two widths
+    (test/passes/seq_to_tile/join-launches-alike.mlir). None of them may read or write what another, or a launch between
     them, writes. The joined kernel has the items of all its parts, those of a tile of
     rows one part behind another, and an item does what it did before, so that no bit
     changes. Each joined launch is a remark.

@@ -1,7 +1,7 @@
 // Launches of a step that are joined or chained give what those of a prompt give,
 // which are not: the same numbers, and where bits are stable the same bits.
-// Convolutions, norms and products are joined, of one tile of rows and of several; the
-// two products of a gated layer are chained.
+// Convolutions, norms and products are joined, of one tile of rows and of several, norms
+// of two widths among them; the two products of a gated layer are chained.
 #include "test/unit/codegen/host/PlanRunner.h"
 #include "test/unit/contract/RelativeError.h"
 #include "test/unit/contract/RetrievalCase.h"
@@ -16,10 +16,10 @@ using namespace effc::test;
 
 namespace {
 
-/// Rows of a call for prompts, sequences of the largest step, channels of a row, and the outputs of the
-/// products: two of one size, which are convolved and normed by one kernel each, two
-/// of a gated layer, and two of other sizes. Two norms behind one another are by one
-/// kernel as well.
+/// Rows of a call for prompts, sequences of the largest step, channels of a row, and the
+/// outputs of the products: two of one size, which are convolved and normed by one kernel
+/// each, two of a gated layer, and two of other sizes, of which one is normed. Two norms
+/// behind one another are by one kernel as well.
 constexpr int64_t kPrompts = 128, kSequences = 100, kChannels = 192,
                   kAlike = 88, kWide = 152, kGated = 80, kFew = 6, kTaps = 4,
                   kTokens = 31;
@@ -36,6 +36,7 @@ seq.weight @wo source("wo") : tensor<6x88xTYPE>
 seq.weight @taps_q source("taps_q") : tensor<4x88xf32>
 seq.weight @taps_k source("taps_k") : tensor<4x88xf32>
 seq.weight @norm source("norm") : tensor<88xf32>
+seq.weight @norm_v source("norm_v") : tensor<152xf32>
 func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
     %tq: tensor<3x88xf32> {seq.state_name = "q"},
     %tk: tensor<3x88xf32> {seq.state_name = "k"})
@@ -51,6 +52,7 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
   %taps_q = seq.parameter @taps_q : tensor<4x88xf32>
   %taps_k = seq.parameter @taps_k : tensor<4x88xf32>
   %norm = seq.parameter @norm : tensor<88xf32>
+  %norm_v = seq.parameter @norm_v : tensor<152xf32>
   %x = seq.embedding %tokens, %table : (tensor<?xi32>, tensor<31x192xf32>) -> tensor<?x192xf32>
   %q = seq.linear %x, %wq : (tensor<?x192xf32>, tensor<88x192xTYPE>) -> tensor<?x88xf32> loc("m.q")
   %k = seq.linear %x, %wk : (tensor<?x192xf32>, tensor<88x192xTYPE>) -> tensor<?x88xf32> loc("m.k")
@@ -68,12 +70,13 @@ func.func @forward(%tokens: tensor<?xi32>, %rows: tensor<?xi32>,
       : tensor<?x88xf32>, (tensor<4x88xf32>), tensor<3x88xf32>
   %qn = seq.rms_norm %qc, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
   %kn = seq.rms_norm %kc, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
+  %vn = seq.rms_norm %v, %norm_v {eps = 1.0e-5 : f64} : tensor<?x152xf32>, tensor<152xf32>
   %qk0 = seq.mul %qn, %kn : tensor<?x88xf32>
   %o = seq.linear %qk0, %wo : (tensor<?x88xf32>, tensor<6x88xTYPE>) -> tensor<?x6xf32> loc("m.o")
   %qk1 = seq.rms_norm %qk0, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
   %qk = seq.rms_norm %qk1, %norm {eps = 1.0e-5 : f64} : tensor<?x88xf32>, tensor<88xf32>
   %s = seq.add %o, %b : tensor<?x6xf32>
-  %y = seq.concat %s, %v, %qk, %h {axis = 1 : i64} : (tensor<?x6xf32>, tensor<?x152xf32>, tensor<?x88xf32>, tensor<?x80xf32>) -> tensor<?x326xf32>
+  %y = seq.concat %s, %vn, %qk, %h {axis = 1 : i64} : (tensor<?x6xf32>, tensor<?x152xf32>, tensor<?x88xf32>, tensor<?x80xf32>) -> tensor<?x326xf32>
   %out = seq.select_rows %y, %rows : (tensor<?x326xf32>, tensor<?xi32>) -> tensor<?x326xf32>
   return %out, %next_q, %next_k : tensor<?x326xf32>, tensor<3x88xf32>, tensor<3x88xf32>
 }
@@ -107,6 +110,7 @@ struct Joined {
     StringRef remarks = model.getRemarks();
     EXPECT_EQ(remarks.contains("products, which read the same rows"), isGpu);
     EXPECT_EQ(remarks.contains("one launch of 2 by one kernel"), isGpu);
+    EXPECT_EQ(remarks.contains("brief ones, which do alike"), isGpu);
     Random random(29);
     for (auto [name, size] :
          {std::pair<StringRef, int64_t>("table", kTokens * kChannels),
@@ -119,7 +123,8 @@ struct Joined {
           {"wo", kFew * kAlike},
           {"taps_q", kTaps * kAlike},
           {"taps_k", kTaps * kAlike},
-          {"norm", kAlike}}) {
+          {"norm", kAlike},
+          {"norm_v", kWide}}) {
       std::vector<float> elements;
       for (int64_t i = 0; i < size; ++i)
         elements.push_back(
