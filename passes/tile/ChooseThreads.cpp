@@ -1,14 +1,16 @@
 // Sizes of tiles -> threads.
 //
 // Enough threads that the largest tile leaves each at most 32 elements of a
-// block, 8 of a row or column, but no more than a block may have; fewer where
-// rows then go from product to product in registers.
+// block, 8 of a row or column, and all that a loop holds 64, but no more than a
+// block may have; fewer where rows then go from product to product in registers.
 #include "passes/kernel_facts/BlockRoom.h"
 #include "passes/tile/OperandReads.h"
 #include "passes/tile/Passes.h"
 #include "passes/tile/Progress.h"
 
 #include "dialects/tile/Distribution.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -68,6 +70,46 @@ static bool canHold(Block *block, const BlockRoom &room, int64_t threads) {
          threads * room.heldBesideProduct(isNarrow);
 }
 
+/// Places of a block of registers that each of so many threads has.
+static int64_t placesOf(Value tile, int64_t threads) {
+  auto type = dyn_cast<TileType>(tile.getType());
+  if (!type || !type.isBlock())
+    return 0;
+  Distribution held = blockedFor(tile.getContext(), type.rows(), type.columns(),
+                                 threads, kUsualRun, /*keepsRows=*/false)
+                          .distribute(type.rows(), type.columns());
+  return held.rows.offsets.size() * held.columns.offsets.size();
+}
+
+/// What a thread may have of blocks while it computes more of them: a quarter of its
+/// registers. What is computed takes two to three times as many.
+static constexpr int64_t kMostTaken = 2 * kThreadElements;
+
+/// Places of a thread that are taken however ops are ordered: in a loop, those of blocks
+/// that it carries or uses from outside; elsewhere of blocks that are loaded.
+static int64_t takenPlaces(Block *block, int64_t threads) {
+  llvm::SmallPtrSet<Value, 16> taken;
+  auto loop = dyn_cast<scf::ForOp>(block->getParentOp());
+  if (loop) {
+    taken.insert(loop.getRegionIterArgs().begin(),
+                 loop.getRegionIterArgs().end());
+    loop.getBody()->walk([&](Operation *op) {
+      for (OpOperand &use : op->getOpOperands())
+        if (!loop->isAncestor(use.get().getParentBlock()->getParentOp()) &&
+            !readsShared(use))
+          taken.insert(use.get());
+    });
+  } else {
+    for (auto load : block->getOps<LoadOp>())
+      if (llvm::none_of(load.getResult().getUses(), readsShared))
+        taken.insert(load.getResult());
+  }
+  int64_t places = 0;
+  for (Value tile : taken)
+    places += placesOf(tile, threads);
+  return places;
+}
+
 static int64_t chooseThreads(KernelOp kernel, const BlockRoom &room) {
   int64_t threads = kWarp, most = room.threads;
   kernel.getBody().walk([&](Operation *op) {
@@ -81,6 +123,15 @@ static int64_t chooseThreads(KernelOp kernel, const BlockRoom &room) {
   });
   kernel.getBody().walk([&](Block *block) {
     while (threads < most && !canHold(block, room, threads))
+      threads *= 2;
+  });
+  kernel.getBody().walk([&](Block *block) {
+    // Beside products there is room for more.
+    if (isa<MapOp>(block->getParentOp()) ||
+        block->walk([](DotOp) { return WalkResult::interrupt(); })
+            .wasInterrupted())
+      return;
+    while (threads < most && takenPlaces(block, threads) > kMostTaken)
       threads *= 2;
   });
   // That rows go from one product to another is worth more sums in a thread, as long

@@ -38,6 +38,65 @@ tile.kernel @row(%item, %x: !tile.view<?x520xf32, [520, 1]>, %y: !tile.view<?x52
   tile.store %a, %y[%item, %c0] sizes [1, 520] : !tile.tile<520xf32, row>, !tile.view<?x520xf32, [520, 1]>
 }
 
+// 32 x 32 elements are 32 for each thread of one warp, and a loop that carries one such
+// block and uses another has 64 of both: the most.
+// CHECK-LABEL: tile.kernel @loop
+// CHECK-SAME: schedule(#tile.schedule<decided = threads, threads = 32>)
+tile.kernel @loop(%item, %x: !tile.view<?x32xf32, [32, 1]>, %y: !tile.view<?x32xf32, [32, 1]>)
+    items(#tile.items<rows, tile = 32, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[%c0, %c0] sizes [32, 32] : !tile.view<?x32xf32, [32, 1]> -> !tile.tile<32x32xf32, accumulator>
+  %s = scf.for %i = %c0 to %item step %c1 iter_args(%t = %a) -> (!tile.tile<32x32xf32, accumulator>) {
+    %m = tile.map(%t, %a) : (!tile.tile<32x32xf32, accumulator>, !tile.tile<32x32xf32, accumulator>) -> !tile.tile<32x32xf32, accumulator> {
+    ^bb0(%e0: f32, %e1: f32):
+      %sum = arith.addf %e0, %e1 : f32
+      tile.yield %sum : f32
+    }
+    scf.yield %m : !tile.tile<32x32xf32, accumulator>
+  }
+  tile.store %s, %y[%c0, %c0] sizes [32, 32] : !tile.tile<32x32xf32, accumulator>, !tile.view<?x32xf32, [32, 1]>
+}
+
+// With two from outside there would be 96.
+// CHECK-LABEL: tile.kernel @loop_of_more
+// CHECK-SAME: schedule(#tile.schedule<decided = threads, threads = 64>)
+tile.kernel @loop_of_more(%item, %x: !tile.view<?x32xf32, [32, 1]>, %y: !tile.view<?x32xf32, [32, 1]>)
+    items(#tile.items<rows, tile = 32, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[%c0, %c0] sizes [32, 32] : !tile.view<?x32xf32, [32, 1]> -> !tile.tile<32x32xf32, accumulator>
+  %b = tile.load %x[%item, %c0] sizes [32, 32] : !tile.view<?x32xf32, [32, 1]> -> !tile.tile<32x32xf32, accumulator>
+  %s = scf.for %i = %c0 to %item step %c1 iter_args(%t = %a) -> (!tile.tile<32x32xf32, accumulator>) {
+    %m = tile.map(%t, %a, %b) : (!tile.tile<32x32xf32, accumulator>, !tile.tile<32x32xf32, accumulator>, !tile.tile<32x32xf32, accumulator>) -> !tile.tile<32x32xf32, accumulator> {
+    ^bb0(%e0: f32, %e1: f32, %e2: f32):
+      %sum = arith.addf %e0, %e1 : f32
+      %all = arith.addf %sum, %e2 : f32
+      tile.yield %all : f32
+    }
+    scf.yield %m : !tile.tile<32x32xf32, accumulator>
+  }
+  tile.store %s, %y[%c0, %c0] sizes [32, 32] : !tile.tile<32x32xf32, accumulator>, !tile.view<?x32xf32, [32, 1]>
+}
+
+// 33 x 20 elements are 20.6 for each thread of one warp, but rows wrap around: of 16
+// threads along them some have 3, of 12 columns in runs of four. Two such are loaded, and
+// take 36 of each thread's registers for 72.
+// CHECK-LABEL: tile.kernel @loaded
+// CHECK-SAME: schedule(#tile.schedule<decided = threads, threads = 64>)
+tile.kernel @loaded(%item, %x: !tile.view<?x20xf32, [20, 1]>, %y: !tile.view<?x20xf32, [20, 1]>)
+    items(#tile.items<rows, tile = 33, times = 1>) writes(1) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[%c0, %c0] sizes [33, 20] : !tile.view<?x20xf32, [20, 1]> -> !tile.tile<33x20xf32, accumulator>
+  %b = tile.load %x[%item, %c0] sizes [33, 20] : !tile.view<?x20xf32, [20, 1]> -> !tile.tile<33x20xf32, accumulator>
+  %m = tile.map(%a, %b) : (!tile.tile<33x20xf32, accumulator>, !tile.tile<33x20xf32, accumulator>) -> !tile.tile<33x20xf32, accumulator> {
+  ^bb0(%e0: f32, %e1: f32):
+    %sum = arith.addf %e0, %e1 : f32
+    tile.yield %sum : f32
+  }
+  tile.store %m, %y[%c0, %c0] sizes [33, 20] : !tile.tile<33x20xf32, accumulator>, !tile.view<?x20xf32, [20, 1]>
+}
+
 // 64 x 48 = 3072 elements are 24 for each of 128 threads, and four such blocks, the
 // product's sums among them, 96: the most beside an exact product.
 // CHECK-LABEL: tile.kernel @room

@@ -23,10 +23,12 @@ int64_t effc::stepValuesOf(const KernelContext &context,
       stateful.getStates(), [&](const seq::StateDescriptor &descriptor) {
         return descriptor.kind == seq::StateKind::Matrix;
       });
-  if (context.isGpu() || ofElements == states || state.size() != 3)
+  if (ofElements == states || state.size() != 3)
     return kStepValues;
-  return std::clamp<int64_t>(
-      closeElements(context.target) / (ofElements * state[1]), 8, kStepValues);
+  std::optional<int64_t> held = heldStateOf(context);
+  int64_t elements = held ? *held / 2 : closeElements(context.target);
+  return std::clamp<int64_t>(elements / (ofElements * state[1]), 8,
+                             kStepValues);
 }
 
 int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,

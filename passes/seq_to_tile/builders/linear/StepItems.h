@@ -10,7 +10,8 @@ namespace effc {
 /// The most value channels of an item. Four vectors of 32 lanes: query, key and
 /// decays are read once for them. Where parameters have numbers for each
 /// element of a state, nothing is shared, and all of them come by for each
-/// token: on the host so many that they stay in the first cache.
+/// token: on the host so many that they stay in the first cache, on a GPU that
+/// threads hold them beside the state.
 int64_t stepValuesOf(const KernelContext &context, seq::MixerOpInterface mixer);
 
 /// The most pieces that buildRecurrenceScan cuts one sequence of a call into,
