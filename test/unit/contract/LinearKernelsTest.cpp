@@ -102,6 +102,18 @@ TEST(LinearKernelsExpanding, NoNumbersBehindAnOverflow) {
   }
 }
 
+// Heads of 120 x 144 are more than the threads of a GPU's block hold, and a step that
+// corrects its state three times is looped over as it is written: an item has 72 of a
+// head's value channels there.
+TEST(LinearKernelsLarge, StepsOfHeadsInBlocksAgreeWithTheDefinition) {
+  const LinearCase &mixer = *llvm::find_if(linearCases(), [](auto &one) {
+    return one.title() == "written_corrections";
+  });
+  Random random(17);
+  tryShapes(mixer, {{"f32 tables", false, optionsFor()}}, {{0, 2, 1, 120, 144}},
+            random);
+}
+
 INSTANTIATE_TEST_SUITE_P(Mixers, LinearKernelsContract,
                          testing::Range<size_t>(0, allCases().size()), titleOf);
 

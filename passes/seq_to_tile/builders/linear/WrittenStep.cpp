@@ -1,12 +1,15 @@
 // A step that is written out as a body and is not linear, token by token.
 //
 // The body becomes tiles as it stands. An item is one head of one segment; a
-// segment as a whole where heads meet. Without states tokens do not meet either,
+// segment as a whole where heads meet. On a GPU whose threads cannot hold a head's
+// states it is a block of value channels, where these never meet. Without states tokens do not meet either,
 // and an item is a head of one row. Floor: what the body multiplies; in decode the
 // states read and written.
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/TileCode.h"
+#include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
 #include "passes/seq_to_tile/builders/linear/ItemState.h"
+#include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
 using namespace mlir;
 using namespace effc;
@@ -15,8 +18,12 @@ namespace {
 
 class WrittenStep {
 public:
-  WrittenStep(KernelBuilder &k, seq::RecurrenceOp op, bool perHead)
-      : k(k), op(op), perHead(perHead), code(k) {}
+  /// Of so many value channels of a head at a time; 0: of all.
+  WrittenStep(KernelBuilder &k, seq::RecurrenceOp op, bool perHead,
+              int64_t valueBlock = 0)
+      : k(k), op(op), perHead(perHead), valueBlock(valueBlock), code(k) {
+    code.valueBlock = valueBlock;
+  }
 
   /// Whether the body can be said in tiles.
   bool plan();
@@ -44,16 +51,24 @@ private:
   FailureOr<SmallVector<Value>> step(Value row, ValueRange before);
   LogicalResult finish(Value row, Value y);
   TileCode::Scope scope(Value row) const {
-    return {row, {}, head, head, k.index(0)};
+    return {row, {}, head, head, firstValue ? firstValue : k.index(0)};
   }
+  /// Along what a dimension of value channels lies.
+  Along alongValues() const {
+    return valueBlock > 0 ? Along::Value : Along::Column;
+  }
+  /// An item's part of memory, whose dimensions lie along `axes`.
+  void addPart(ArrayRef<int64_t> shape, ArrayRef<Along> axes,
+               SmallVectorImpl<Value> &at, SmallVectorImpl<int64_t> &sizes);
 
   KernelBuilder &k;
   seq::RecurrenceOp op;
   bool perHead;
+  int64_t valueBlock;
   TileCode code;
   std::vector<TileCode::Axes> axes; // of the yielded: y, then the states
   tile::SegmentOp segment;
-  Value head;
+  Value head, firstValue;
   SmallVector<ItemState> states;
 };
 
@@ -72,7 +87,7 @@ std::optional<TileCode::Axes> WrittenStep::axesOf(ArrayRef<int64_t> shape,
   if (shape.size() > 2)
     return std::nullopt;
   if (shape.size() == 2)
-    result.append({Along::Key, Along::Column});
+    result.append({Along::Key, alongValues()});
   if (shape.size() == 1)
     result.push_back(vector);
   return result;
@@ -80,7 +95,7 @@ std::optional<TileCode::Axes> WrittenStep::axesOf(ArrayRef<int64_t> shape,
 
 bool WrittenStep::plan() {
   size_t tokens = op.getTokens().size(), parameters = op.getParameters().size();
-  std::optional<TileCode::Axes> ofY = axesOf(rowShape(), Along::Column);
+  std::optional<TileCode::Axes> ofY = axesOf(rowShape(), alongValues());
   if (!ofY)
     return false;
   axes = {*ofY};
@@ -92,6 +107,9 @@ bool WrittenStep::plan() {
     auto type = cast<RankedTensorType>(argument.getType());
     std::optional<TileCode::Axes> ofState = axesOf(type.getShape(), Along::Key);
     if (!ofState)
+      return false;
+    // What value channels share would be written by all of them.
+    if (valueBlock > 0 && !llvm::is_contained(*ofState, Along::Value))
       return false;
     code.declareBound(argument, *ofState);
     axes.push_back(*ofState);
@@ -109,14 +127,33 @@ bool WrittenStep::plan() {
 
 void WrittenStep::beginItem() {
   int64_t heads = perHead ? rowShape()[0] : 1;
-  k.setItems(tile::Count::Segments, 1, heads);
-  auto [sequence, part] = k.divide(k.item(), heads);
+  int64_t blocks = valueBlock > 0 ? rowShape().back() / valueBlock : 1;
+  k.setItems(tile::Count::Segments, 1, heads * blocks);
+  auto [sequence, part] = k.divide(k.item(), heads * blocks);
   head = part;
+  if (blocks > 1) {
+    auto [headOfItem, block] = k.divide(part, blocks);
+    head = headOfItem;
+    firstValue = k.mul(block, valueBlock);
+  }
   segment =
       tile::SegmentOp::create(k.ops(), k.loc(), k.segmentTable(), sequence);
   for (auto [descriptor, along] :
        llvm::zip_equal(op.getStates(), llvm::drop_begin(axes)))
     states.push_back(stateOf(descriptor, along));
+}
+
+void WrittenStep::addPart(ArrayRef<int64_t> shape, ArrayRef<Along> axes,
+                          SmallVectorImpl<Value> &at,
+                          SmallVectorImpl<int64_t> &sizes) {
+  for (auto [extent, axis] : llvm::zip_equal(shape, axes)) {
+    at.push_back(axis == Along::Head    ? head
+                 : axis == Along::Value ? firstValue
+                                        : k.index(0));
+    sizes.push_back(axis == Along::Head    ? 1
+                    : axis == Along::Value ? valueBlock
+                                           : extent);
+  }
 }
 
 ItemState WrittenStep::stateOf(const seq::StateDescriptor &descriptor,
@@ -126,15 +163,9 @@ ItemState WrittenStep::stateOf(const seq::StateDescriptor &descriptor,
                   {},
                   {},
                   {}};
-  SmallVector<int64_t> channels;
-  for (auto [extent, axis] :
-       llvm::zip_equal(descriptor.type.getShape(), along)) {
-    bool isHead = axis == Along::Head;
-    state.at.push_back(isHead ? head : k.index(0));
-    state.sizes.push_back(isHead ? 1 : extent);
-    if (!isHead)
-      channels.push_back(extent);
-  }
+  addPart(descriptor.type.getShape(), along, state.at, state.sizes);
+  ArrayRef<int64_t> channels =
+      ArrayRef(state.sizes).drop_front(along.front() == Along::Head ? 1 : 0);
   state.type = channels.size() == 2   ? k.blockType(channels[0], channels[1],
                                                     tile::Role::Accumulator)
                : channels.size() == 1 ? k.columnType(channels[0])
@@ -183,11 +214,7 @@ FailureOr<SmallVector<Value>> WrittenStep::step(Value row, ValueRange before) {
 LogicalResult WrittenStep::finish(Value row, Value y) {
   SmallVector<Value> at = {row};
   SmallVector<int64_t> sizes = {1};
-  for (auto [extent, axis] : llvm::zip_equal(rowShape(), axes.front())) {
-    bool isHead = axis == Along::Head;
-    at.push_back(isHead ? head : k.index(0));
-    sizes.push_back(isHead ? 1 : extent);
-  }
+  addPart(rowShape(), axes.front(), at, sizes);
   if (y.getType().isF32())
     y = tile::SplatOp::create(k.ops(), k.loc(), k.rowType(1), y);
   auto type = cast<tile::TileType>(y.getType());
@@ -237,12 +264,32 @@ LogicalResult WrittenStep::build() {
   return success();
 }
 
+// Value channels of an item where the threads of a GPU cannot hold the matrices of a
+// head; 0: all of them. Sums over channels are added in the same order wherever a
+// step is built.
+static int64_t valuesOfItem(KernelBuilder &k, seq::RecurrenceOp op) {
+  std::optional<int64_t> held = heldStateOf(k.getContext());
+  int64_t keys = 0, values = op.getY().getType().getShape().back();
+  for (const seq::StateDescriptor &state : op.getStates())
+    if (ArrayRef<int64_t> shape = state.type.getShape();
+        shape.size() == 3 && shape.back() == values)
+      keys += shape[1];
+  if (!held || keys * values <= *held)
+    return 0;
+  return blockOf(values, std::max<int64_t>(*held / keys, 8));
+}
+
 LogicalResult effc::buildWrittenStep(KernelBuilder &k) {
   auto op = dyn_cast<seq::RecurrenceOp>(k.getRoot());
   if (!op)
     return k.getRoot()->emitOpError(
         "has no kernel: a mixer of class opaque needs a step that is written "
         "out, as 'seq.recurrence' has");
+  if (int64_t values = valuesOfItem(k, op)) {
+    WrittenStep blocks(k, op, /*perHead=*/true, values);
+    if (blocks.plan())
+      return blocks.build();
+  }
   WrittenStep heads(k, op, /*perHead=*/true);
   if (heads.plan())
     return heads.build();
