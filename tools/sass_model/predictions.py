@@ -74,18 +74,28 @@ def summary(made: entry.EntryPrediction) -> dict:
 
 
 def predict(effc: pathlib.Path, name: str, calls: list, given) -> dict:
-    """{"ptxas": its version, "calls": {call: summary}}"""
+    """{"ptxas": its version, "spills": {kernel: bytes}, "calls": {call: summary}}"""
     every = configurations()
     with tempfile.TemporaryDirectory() as folder:
         program = artifact.read(compile_model(effc, every["configurations"][name], every["options"], pathlib.Path(folder)))
     predictor = Predictor(loading.functions_of(program.cubin), given)
     made = {text: summary(entry.predict(program, predictor, *call_of(text, program))) for text in calls}
-    return {"ptxas": program.program["provenance"].get("ptxas", ""), "calls": made}
+    return {"ptxas": program.program["provenance"].get("ptxas", ""), "spills": spills_of(program.target), "calls": made}
+
+
+def spills_of(target: dict) -> dict:
+    """{kernel: bytes of a thread that spill} of those that do, launched or not."""
+    return {kernel["name"]: kernel["spill_bytes"] for kernel in target["kernels"] if kernel.get("spill_bytes")}
+
+
+def spilling(now: dict) -> list:
+    """Kernels that spill, as lines: none may, whatever was recorded."""
+    return [f"kernel {name} spills {spilled} bytes" for name, spilled in now.get("spills", {}).items()]
 
 
 def differences(recorded: dict, now: dict) -> list:
     """What has become worse, as lines."""
-    worse = []
+    worse = spilling(now)
     for call, new in now["calls"].items():
         old = recorded["calls"][call]
         if new["milliseconds"] > old["milliseconds"] * (1 + GROWTH):
@@ -159,7 +169,8 @@ def main() -> int:
         for call, new in now["calls"].items():
             print(f"{name} {call}: predicted {new['milliseconds']:.3f} ms, {new['rows_per_second']} rows/s", flush=True)
         if options.record:
-            path.write_text(json.dumps(now, indent=1) + "\n")
+            worse += [f"{name} {line}" for line in spilling(now)]
+            path.write_text(json.dumps({"ptxas": now["ptxas"], "calls": now["calls"]}, indent=1) + "\n")
             continue
         recorded = json.loads(path.read_text())
         if not now["ptxas"] or recorded["ptxas"] != now["ptxas"]:

@@ -39,6 +39,11 @@ class Recorded(unittest.TestCase):
             line, = changed(**change)
             self.assertIn(words, line)
 
+    def test_nothing_spills(self):
+        kernels = [{"name": "s4d_1", "spill_bytes": 48}, {"name": "s4d_4", "spill_bytes": 0}, {"name": "linear_2"}]
+        now = {**RECORDED, "spills": predictions.spills_of({"kernels": kernels})}
+        self.assertEqual(predictions.differences(RECORDED, now), ["kernel s4d_1 spills 48 bytes"])
+
     def test_roles_have_no_numbers(self):
         one = Prediction("ssd_4_pieces", "layers.17.ssd", *[0] * (len(dataclasses.fields(Prediction)) - 2))
         self.assertEqual(predictions.role_of(one), "ssd ssd_pieces")
