@@ -58,10 +58,11 @@ struct CallContext;
 
 /// All that a kernel takes from the number of a call's rows.
 struct KernelSizes {
-  DenseTile dense;              ///< of its product
-  WindowBlocks window;          ///< of its mixer of class window
-  int64_t chunk = 0;            ///< tokens, of its mixer of class linear
-  int64_t pieces = 1;           ///< of one sequence, each an item of that mixer
+  DenseTile dense;        ///< of its product
+  WindowBlocks window;    ///< of its mixer of class window
+  int64_t chunk = 0;      ///< tokens, of its mixer of class linear
+  int64_t pieces = 1;     ///< of one sequence, each an item of that mixer
+  int64_t stepValues = 0; ///< the most value channels of an item of its steps
   int64_t convolutionParts = 1; ///< items that share a sequence's rows
 
   /// Of a kernel for a call, whose context has all but these.

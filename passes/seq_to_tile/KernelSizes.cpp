@@ -28,6 +28,7 @@ KernelSizes KernelSizes::of(seq::KernelOp kernel, const CallContext &call) {
     if (mixerClass != seq::MixerClass::Linear || !mixer.getFormAttr())
       continue;
     sizes.chunk = chunkOf(mixer, call);
+    sizes.stepValues = stepValuesOf(mixer, call);
     sizes.pieces = mixer.getFormAttr().getKind() == seq::FormKind::Scan
                        ? scanPiecesOf(mixer, call)
                        : piecesOf(mixer, call);

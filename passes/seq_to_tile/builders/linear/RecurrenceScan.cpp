@@ -87,7 +87,7 @@ static LogicalResult buildLaunch(KernelBuilder &k, bool fillsPlaces) {
   auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   int64_t places = k.getContext().sizes.pieces;
   FailureOr<Recurrence> begun = beginRecurrence(
-      k, mixer, /*chunked=*/false, stepValuesOf(k.getContext(), mixer), places);
+      k, mixer, /*chunked=*/false, k.getContext().sizes.stepValues, places);
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;

@@ -41,7 +41,7 @@ std::optional<std::string> effc::obstacleToSteps(KernelBuilder &k) {
 LogicalResult effc::buildRecurrenceStep(KernelBuilder &k) {
   auto mixer = cast<seq::MixerOpInterface>(k.getRoot());
   FailureOr<Recurrence> begun = beginRecurrence(
-      k, mixer, /*chunked=*/false, stepValuesOf(k.getContext(), mixer));
+      k, mixer, /*chunked=*/false, k.getContext().sizes.stepValues);
   if (failed(begun))
     return failure();
   Recurrence &r = *begun;

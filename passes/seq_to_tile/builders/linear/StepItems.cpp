@@ -2,16 +2,20 @@
 // of chunks does (ChunkItems.cpp): those of the longest item of both launches.
 #include "passes/seq_to_tile/builders/linear/StepItems.h"
 
+#include "passes/kernel_facts/BlockRoom.h"
 #include "passes/kernel_facts/Cores.h"
 #include "passes/kernel_facts/MethodSizes.h"
 #include "passes/kernel_facts/RecurrenceCost.h"
 #include "passes/seq_to_tile/builders/linear/Recurrence.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace effc;
 
-int64_t effc::stepValuesOf(const KernelContext &context,
-                           seq::MixerOpInterface mixer) {
+// Whatever the call.
+static int64_t mostValuesOf(seq::MixerOpInterface mixer,
+                            const KernelContext &context) {
   auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
   ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
   int64_t ofElements =
@@ -31,6 +35,43 @@ int64_t effc::stepValuesOf(const KernelContext &context,
                              kStepValues);
 }
 
+/// Elements of a block that a thread has, in as many threads as it is given.
+static int64_t elementsOfThread(const BlockRoom &room, int64_t elements) {
+  int64_t threads = std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(elements, kThreadElements)),
+      room.lanes, room.threads);
+  return llvm::divideCeil(elements, threads);
+}
+
+// Elements of a thread that are soon done, so that fewer are no use.
+static constexpr int64_t kFewElements = kThreadElements / 2;
+
+int64_t effc::stepValuesOf(seq::MixerOpInterface mixer,
+                           const CallContext &call) {
+  int64_t most = mostValuesOf(mixer, call);
+  auto stateful = cast<seq::StatefulOpInterface>(mixer.getOperation());
+  if (!call.isGpu() || call.bitStable || call.kind != seq::EntryKind::Decode)
+    return most;
+  ArrayRef<int64_t> state = stateful.getStates().front().type.getShape();
+  BlockRoom room = BlockRoom::of(call.target);
+  if (state.size() != 3 ||
+      elementsOfThread(room, state[1] * most) < kFewElements)
+    return most;
+  auto items = [&](int64_t values) {
+    return state[0] * call.entry.getRows() *
+           ItemColumns::of(mixer.getStructure().getLinear(), state[1], state[2],
+                           values, heldStateOf(call))
+               .items;
+  };
+  int64_t best = most;
+  for (int64_t fewer = most / 2;
+       fewer >= room.lanes && items(best) < call.cores(); fewer /= 2)
+    if (elementsOfThread(room, state[1] * fewer) <
+        elementsOfThread(room, state[1] * best))
+      best = fewer;
+  return best;
+}
+
 int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,
                            const CallContext &call) {
   seq::FormAttr form = mixer.getFormAttr();
@@ -43,7 +84,7 @@ int64_t effc::scanPiecesOf(seq::MixerOpInterface mixer,
   int64_t heads = state[0], keys = state[1], values = state[2];
   ItemColumns columns =
       ItemColumns::of(mixer.getStructure().getLinear(), keys, values,
-                      stepValuesOf(call, mixer), heldStateOf(call));
+                      mostValuesOf(mixer, call), heldStateOf(call));
   TokenPiecesCost cost = {call.target, call.entry.getRows(),
                           heads * columns.items, keys * columns.block,
                           columns.inside};
