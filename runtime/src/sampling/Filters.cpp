@@ -1,9 +1,10 @@
 #include "runtime/src/sampling/Filters.h"
 
+#include "runtime/src/sampling/RowPasses.h"
+
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <utility>
+#include <numeric>
 
 using namespace effc::rt;
 
@@ -44,7 +45,7 @@ public:
     if (filters.minP > 0)
       keepMinP();
     if (isTypical())
-      keepTypical(momentsOfKept(), kFarthest);
+      keepTypicalOfKept();
   }
 
 private:
@@ -86,13 +87,46 @@ private:
   template <typename Order>
   bool cutByQuickSums(double share, double total, double apart, Order order,
                       Part part);
-  template <typename Apart>
-  Part partByBuckets(double enough, double near, Apart apart);
   void cutByExactSums();
   void keepMinP();
   Moments momentsOfKept();
+  /// What is known of the distance that is expected, and of the weight of all.
+  struct Expected {
+    double distance, error; // it may be off by so much
+    double mass, apart;     // and by this share
+
+    explicit Expected(const Moments &exact)
+        : distance(exact.distances / exact.mass), error(0), mass(exact.mass),
+          apart(kApart) {}
+    explicit Expected(const RoughMoments &rough)
+        : distance(rough.distances() / rough.mass()), error(0),
+          mass(rough.mass()), apart(kApart) {
+      if (rough.areExact())
+        return;
+      double off = RoughMoments::kError * rough.far.mass / mass;
+      apart += 1.5 * off;
+      // Terms are off by a share of themselves, of their weights and their sum.
+      error = 1.5 * (RoughMoments::kError * -rough.far.distances / mass -
+                     off * distance) +
+              kApart;
+    }
+  };
   void keepTypicalOfAll();
-  void keepTypical(const Moments &moments, double near);
+  void keepTypicalOfKept();
+  bool keepTypicalWithin(const Expected &expected, double &near);
+  /// The bucket in which tokens reach what is asked for, and what those before weigh.
+  struct Last {
+    size_t bucket;
+    double before;
+  };
+  Last placeOfLast(const Expected &expected, const Buckets &buckets) const;
+  bool isLikelyOpen(const Expected &expected, const Buckets &buckets,
+                    const Last &last) const;
+  Part partOf(const Buckets &buckets, const Last &last);
+  bool keepTypical(const Expected &expected, const Buckets &buckets,
+                   const Last &place, double reach);
+  bool isSurelyLast(const Expected &expected, const Buckets &buckets,
+                    size_t count, double reach);
 
   const Filters &filters;
   const LogitRow &row;
@@ -249,94 +283,158 @@ Moments Filters::Pass::momentsOfKept() {
   return moments;
 }
 
-/// The nearest tokens are mostly few: those within 1 of what is expected are tried,
-/// then within 2, and so on, until they are sure to have enough.
+/// What is expected is mostly known well enough from rough sums.
 void Filters::Pass::keepTypicalOfAll() {
   if (!isTame()) {
     gatherWithin(kFarthest);
-    return keepTypical(momentsOfKept(), kFarthest);
+    return keepTypicalOfKept();
   }
-  Moments moments = row.moments(distance);
-  double expected = moments.distances / moments.mass;
-  double enough = filters.typicalP * moments.mass * (1 + kApart);
-  for (double near = 1;; near *= 2) {
-    double farthest = std::min(near - expected, kFarthest);
+  constexpr double kNearly = 8;
+  RoughMoments moments = row.moments(distance, kNearly);
+  Expected first(moments);
+  // In flat rows all tokens are that near; the best one of others weighs more than what
+  // may be left out.
+  double near = std::clamp(-2 * first.distance, 0x1p-20, 1.0);
+  if ((1 - filters.typicalP) * first.mass < 1)
+    near = std::max(near, -1.01 * first.distance);
+  if (!moments.areExact()) {
+    if (keepTypicalWithin(first, near))
+      return;
+    moments = row.moments(distance, kFarthest);
+  }
+  keepTypicalWithin(Expected(moments), near);
+}
+
+void Filters::Pass::keepTypicalOfKept() {
+  Expected expected(momentsOfKept());
+  Buckets buckets(expected.distance, kFarthest);
+  rowPasses().spread(kept.begin(), kept.size(), distance, buckets);
+  keepTypical(expected, buckets, placeOfLast(expected, buckets), kFarthest);
+}
+
+/// The nearest tokens are mostly few: those within `near` of what is expected are tried,
+/// then within twice as much, and so on, until they are sure to have enough. False where
+/// it stays open which tokens those are.
+bool Filters::Pass::keepTypicalWithin(const Expected &expected, double &near) {
+  double enough = filters.typicalP * expected.mass * (1 + expected.apart);
+  for (;; near = std::max(1.0, 2 * near)) {
+    double farthest = std::min(near - expected.distance, kFarthest);
     kept.clear();
     gatherWithin(farthest);
-    if (farthest == kFarthest)
-      return keepTypical(moments, near);
-    double sum = 0;
-    for (const Candidate &candidate : kept)
-      if (std::abs(distance.of(candidate.logit) - expected) <= near)
-        sum += quickWeight(candidate);
-    if (sum >= enough)
-      return keepTypical(moments, near);
+    Buckets buckets(expected.distance, near);
+    rowPasses().spread(kept.begin(), kept.size(), distance, buckets);
+    double sum = std::accumulate(buckets.weights,
+                                 buckets.weights + Buckets::kCount, 0.0);
+    if (sum < enough && farthest < kFarthest)
+      continue;
+    Last last = placeOfLast(expected, buckets);
+    return !isLikelyOpen(expected, buckets, last) &&
+           keepTypical(expected, buckets, last, farthest + expected.distance);
   }
 }
 
-/// The part in which tokens reach `enough`, by `apart`, of which most are below
-/// `near`: tokens are put in order but for those of 256 buckets.
-template <typename Apart>
-Filters::Pass::Part Filters::Pass::partByBuckets(double enough, double near,
-                                                 Apart apart) {
-  constexpr size_t kBuckets = 256, kFew = 512;
+Filters::Pass::Last Filters::Pass::placeOfLast(const Expected &expected,
+                                               const Buckets &buckets) const {
+  double enough = filters.typicalP * expected.mass * (1 - expected.apart);
+  Last last = {0, 0};
+  while (last.bucket < Buckets::kCount &&
+         last.before + buckets.weights[last.bucket] < enough)
+    last.before += buckets.weights[last.bucket++];
+  return last;
+}
+
+/// Whether it is not worth while to look which token is the last: others may well be as
+/// near, where many are, or what is asked for may end at another, where each weighs
+/// little.
+bool Filters::Pass::isLikelyOpen(const Expected &expected,
+                                 const Buckets &buckets,
+                                 const Last &last) const {
+  constexpr double kLikely = 0.2;
+  double count = buckets.counts[last.bucket];
+  double tokens = count * buckets.scale * 4 * expected.error;
+  double sums = count / buckets.weights[last.bucket] * 2 * filters.typicalP *
+                expected.mass * expected.apart;
+  return expected.error > 0 && tokens + sums > kLikely;
+}
+
+/// The part in which tokens reach what is asked for: they are put in order but for
+/// those of one bucket.
+Filters::Pass::Part Filters::Pass::partOf(const Buckets &buckets,
+                                          const Last &last) {
+  constexpr size_t kFew = 64;
   if (kept.size() <= kFew)
     return wholePart();
   auto bucketOf = [&](const Candidate &candidate) {
-    return static_cast<size_t>(
-        std::min(apart(candidate) * (kBuckets / near), kBuckets - 1.0));
+    return buckets.placeOf(buckets.apart(distance.of(candidate.logit)));
   };
-  std::array<double, kBuckets> weights = {};
-  for (const Candidate &candidate : kept)
-    weights[bucketOf(candidate)] += quickWeight(candidate);
-  size_t bucket = 0;
-  double sum = 0;
-  while (bucket < kBuckets - 1 && sum + weights[bucket] < enough)
-    sum += weights[bucket++];
   Candidate *first =
       std::partition(kept.begin(), kept.end(), [&](const Candidate &each) {
-        return bucketOf(each) < bucket;
+        return bucketOf(each) < last.bucket;
       });
-  Candidate *last =
+  Candidate *end =
       std::partition(first, kept.end(), [&](const Candidate &each) {
-        return bucketOf(each) == bucket;
+        return bucketOf(each) == last.bucket;
       });
   return {static_cast<size_t>(first - kept.begin()),
-          static_cast<size_t>(last - kept.begin()), sum};
+          static_cast<size_t>(end - kept.begin()), last.before};
+}
+
+/// Whether the last of `count` tokens stays the farthest of these, and all others
+/// farther, wherever within its error the expected distance lies.
+bool Filters::Pass::isSurelyLast(const Expected &expected,
+                                 const Buckets &buckets, size_t count,
+                                 double reach) {
+  auto apart = [&](size_t i) {
+    return buckets.apart(distance.of(kept.begin()[i].logit));
+  };
+  double before = 0, behind = reach;
+  for (size_t i = 0; i + 1 < count; ++i)
+    before = std::max(before, apart(i));
+  for (size_t i = count; i < kept.size(); ++i)
+    behind = std::min(behind, apart(i));
+  double last = apart(count - 1), least = 2 * expected.error;
+  return behind - last > least && (count == 1 || last - before > least);
 }
 
 /// Keeps the tokens whose surprise is nearest to what is expected of it, up to the
 /// one with which they reach typical_p, and those that are as near (Meister et
-/// al., "Locally Typical Sampling", TACL 2023).
-void Filters::Pass::keepTypical(const Moments &moments, double near) {
-  double total = moments.mass, expected = moments.distances / total;
+/// al., "Locally Typical Sampling", TACL 2023). All that are apart by less than `reach`
+/// are there. False where it stays open which tokens those are.
+bool Filters::Pass::keepTypical(const Expected &expected,
+                                const Buckets &buckets, const Last &place,
+                                double reach) {
   auto apart = [&](const Candidate &candidate) {
-    return std::abs(distance.of(candidate.logit) - expected);
+    return buckets.apart(distance.of(candidate.logit));
   };
   auto isNearer = [&](const Candidate &a, const Candidate &b) {
     double nearA = apart(a), nearB = apart(b);
     return nearA != nearB ? nearA < nearB : a.id < b.id;
   };
   size_t all = kept.size();
-  Part part =
-      partByBuckets(filters.typicalP * total * (1 - kApart), near, apart);
-  if (!cutByQuickSums(filters.typicalP, total, kApart, isNearer, part)) {
-    kept.cut(all);
-    std::sort(kept.begin(), kept.end(), isNearer);
-    double sum = 0;
-    for (size_t i = 0; i < all && sum < filters.typicalP * total; ++i) {
-      sum += quickWeight(kept.begin()[i]);
-      kept.cut(i + 1);
-    }
-  }
-  // Of those behind, some may be as near as the last one.
-  double last = apart(kept.end()[-1]);
+  bool isCut = cutByQuickSums(filters.typicalP, expected.mass, expected.apart,
+                              isNearer, partOf(buckets, place));
   size_t count = kept.size();
   kept.cut(all);
+  if (expected.error > 0) {
+    if (!isCut || !isSurelyLast(expected, buckets, count, reach))
+      return false;
+    kept.cut(count);
+    return true;
+  }
+  if (!isCut) {
+    std::sort(kept.begin(), kept.end(), isNearer);
+    double sum = 0;
+    for (count = 0; count < all && sum < filters.typicalP * expected.mass;
+         ++count)
+      sum += quickWeight(kept.begin()[count]);
+  }
+  // Of those behind, some may be as near as the last one.
+  double last = apart(kept.begin()[count - 1]);
   for (size_t i = count; i < all; ++i)
     if (apart(kept.begin()[i]) <= last)
       std::swap(kept.begin()[count++], kept.begin()[i]);
   kept.cut(count);
+  return true;
 }
 
 bool Filters::leaveOut(size_t vocabulary) const {

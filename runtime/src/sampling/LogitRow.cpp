@@ -96,13 +96,13 @@ RoughMass LogitRow::roughMass(const Distance &distance, double coarsely) const {
   return mass;
 }
 
-Moments LogitRow::moments(const Distance &distance) const {
+RoughMoments LogitRow::moments(const Distance &distance, double nearly) const {
   size_t whole = logits.size() / kBlock;
-  Moments sums = rowPasses().moments(logits.data(), maxima.data(), whole,
-                                     distance, kFarthest);
+  RoughMoments sums = rowPasses().moments(logits.data(), maxima.data(), whole,
+                                          distance, nearly, kFarthest);
   for (size_t id = whole * kBlock; id < logits.size(); ++id) {
     double from = distance.of(logits[id]);
-    sums.add(quickExp(from), from);
+    sums.near.add(quickExp(from), from);
   }
   return sums;
 }

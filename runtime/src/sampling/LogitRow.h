@@ -47,9 +47,10 @@ public:
   /// The same, faster: within 10^-5 of it if no token lies more than `coarsely` below
   /// the best, and less near the more weight such tokens have.
   RoughMass roughMass(const Distance &distance, double coarsely) const;
-  /// Moments of the tokens of `mass`, the same bits on every machine; of a row whose
-  /// best logit is finite.
-  Moments moments(const Distance &distance) const;
+  /// Moments of the tokens of `mass`, of a row whose best logit is finite. Where no
+  /// block lies more than `nearly` below the best they are the same bits on every
+  /// machine.
+  RoughMoments moments(const Distance &distance, double nearly) const;
   /// Adds the tokens of at least this logit to `out`, in their order.
   void gather(float least, Candidates &out) const;
   /// A logit that at least `count` tokens reach, or minus infinity. `scratch` is

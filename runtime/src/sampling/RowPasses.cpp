@@ -3,10 +3,18 @@
 #include "runtime/src/sampling/RowRaces.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
 using namespace effc::rt;
+
+// Where a last bit decides nothing, a product and a sum may be one instruction.
+#if defined(__clang__)
+#define EFFC_FUSED _Pragma("clang fp contract(fast)")
+#else
+#define EFFC_FUSED
+#endif
 
 /// Rows come from memory, and machines stop fetching at the end of a page: what lies
 /// so far ahead is asked for. Behind the row's end nothing is read.
@@ -108,38 +116,191 @@ EFFC_INLINE static double massOf(const float *row, const float *maxima,
   return all;
 }
 
-/// Sixteen sums, whatever the width: token i of a block is in sum i % 16.
+/// 2^x for x <= 0 in f32, within 3 * 2^-20 of itself; of x below -100 as there.
 template <int Count>
-EFFC_INLINE static Moments momentsOf(const float *row, const float *maxima,
-                                     size_t blocks, const Distance &distance,
-                                     double farthest) {
+EFFC_INLINE static void roughPower(typename Lanes<Count>::F32 &x,
+                                   typename Lanes<Count>::F32 &result) {
+  EFFC_FUSED
   using L = Lanes<Count>;
-  using F64 = typename L::F64;
-  constexpr size_t kSums = 16, kVectors = kSums / Count;
-  static_assert(LogitRow::kBlock % kSums == 0);
-  F64 masses[kVectors] = {}, distances[kVectors] = {};
-  for (size_t b = 0; b < blocks; ++b) {
-    if (distance.of(maxima[b]) < -farthest)
-      continue;
-    for (size_t i = 0; i < LogitRow::kBlock; i += kSums)
-      for (size_t v = 0; v < kVectors; ++v) {
-        typename L::Half logits;
-        load(row + b * LogitRow::kBlock + i + v * Count, logits);
-        F64 x = (__builtin_convertvector(logits, F64) - distance.best) *
-                distance.inverse;
-        F64 weights;
-        quickExps<Count>(x, weights);
-        masses[v] += weights;
-        distances[v] += weights > Moments::kLeastWeight ? weights * x : F64{};
+  using F32 = typename L::F32;
+  constexpr float kLeast = -100, kRound = 0x1.8p23f;
+  // The polynomial with the least largest error from -1/2 to 1/2.
+  constexpr float kTerms[] = {0x1.3997d6p-7f, 0x1.ca1440p-5f, 0x1.ec06dap-3f,
+                              0x1.62e0dcp-1f, 0x1.ffffe8p-1f};
+  x = x > kLeast ? x : F32{} + kLeast;
+  F32 shifted = x + kRound;
+  F32 r = x - (shifted - kRound);
+  F32 sum = r * kTerms[0] + kTerms[1];
+  for (size_t n = 2; n < std::size(kTerms); ++n)
+    sum = sum * r + kTerms[n];
+  result =
+      reinterpret_cast<F32>(reinterpret_cast<typename L::U32>(sum) +
+                            (reinterpret_cast<typename L::U32>(shifted) << 23));
+}
+
+/// Moments of one block in f32, added to `masses` and `distances`, in which a distance
+/// is one of powers of 2.
+template <int Count>
+EFFC_INLINE static void
+addRoughMoments(const float *block, float best, float inverse,
+                typename Lanes<Count>::F32 (&masses)[2],
+                typename Lanes<Count>::F32 (&distances)[2]) {
+  EFFC_FUSED
+  using L = Lanes<Count>;
+  for (size_t i = 0; i < LogitRow::kBlock; i += 2 * L::kFloats)
+    for (size_t half = 0; half < 2; ++half) {
+      typename L::F32 logits, weights;
+      load(block + i + half * L::kFloats, logits);
+      typename L::F32 x = (logits - best) * inverse;
+      roughPower<Count>(x, weights);
+      masses[half] += weights;
+      distances[half] += weights * x;
+    }
+}
+
+/// The least logit that lies at most so far below the best.
+static float leastWithin(const Distance &distance, double farthest) {
+  auto least = static_cast<float>(distance.best - farthest / distance.inverse);
+  while (distance.of(least) < -farthest)
+    least = std::nextafter(least, INFINITY);
+  for (float next = least; distance.of(next) >= -farthest;
+       next = std::nextafter(next, -INFINITY))
+    least = next;
+  return least;
+}
+
+/// Adds lanes of 32 bits to half as many of 64.
+template <int Count>
+EFFC_INLINE static void addHalves(const typename Lanes<Count>::F32 &from,
+                                  typename Lanes<Count>::F64 &to) {
+  typename Lanes<Count>::Half halves[2];
+  std::memcpy(halves, &from, sizeof halves);
+  for (const auto &half : halves)
+    to += __builtin_convertvector(half, typename Lanes<Count>::F64);
+}
+
+/// Moments of one block by quickExp(): token i is added to lane i % 16.
+template <int Count, size_t Vectors>
+EFFC_INLINE static void
+addMoments(const float *block, const Distance &distance,
+           typename Lanes<Count>::F64 (&masses)[Vectors],
+           typename Lanes<Count>::F64 (&distances)[Vectors]) {
+  using F64 = typename Lanes<Count>::F64;
+  static_assert(Count * Vectors == 16 && LogitRow::kBlock % 16 == 0);
+  for (size_t i = 0; i < LogitRow::kBlock; i += Count * Vectors)
+    for (size_t v = 0; v < Vectors; ++v) {
+      typename Lanes<Count>::Half logits;
+      load(block + i + v * Count, logits);
+      F64 x = (__builtin_convertvector(logits, F64) - distance.best) *
+              distance.inverse;
+      F64 weights;
+      quickExps<Count>(x, weights);
+      masses[v] += weights;
+      distances[v] += weights > Moments::kLeastWeight ? weights * x : F64{};
+    }
+}
+
+template <int Count>
+EFFC_INLINE static RoughMoments
+momentsOf(const float *row, const float *maxima, size_t blocks,
+          const Distance &distance, double nearly, double farthest) {
+  using L = Lanes<Count>;
+  constexpr size_t kVectors = 16 / Count;
+  auto best = static_cast<float>(distance.best),
+       inverse = static_cast<float>(distance.inverse * QuickExp::kLog2e);
+  float nearest = leastWithin(distance, nearly),
+        least = leastWithin(distance, farthest);
+  typename L::F64 masses[kVectors] = {}, distances[kVectors] = {},
+                  farMasses = {}, farDistances = {};
+  // So few blocks that their sums in f32 are rounded by less than 2^-17.
+  constexpr size_t kTogether = 64;
+  for (size_t first = 0; first < blocks; first += kTogether) {
+    typename L::F32 roughMasses[2] = {}, roughDistances[2] = {};
+    bool isRough = false;
+    for (size_t b = first; b < std::min(blocks, first + kTogether); ++b) {
+      if (maxima[b] < least)
+        continue;
+      const float *block = row + b * LogitRow::kBlock;
+      if (maxima[b] >= nearest) {
+        addMoments<Count>(block, distance, masses, distances);
+        continue;
       }
+      isRough = true;
+      addRoughMoments<Count>(block, best, inverse, roughMasses, roughDistances);
+    }
+    if (!isRough)
+      continue;
+    for (size_t half = 0; half < 2; ++half) {
+      addHalves<Count>(roughMasses[half], farMasses);
+      addHalves<Count>(roughDistances[half], farDistances);
+    }
   }
-  Moments all;
+  RoughMoments all;
   for (size_t v = 0; v < kVectors; ++v)
     for (size_t i = 0; i < Count; ++i) {
-      all.mass += masses[v][i];
-      all.distances += distances[v][i];
+      all.near.mass += masses[v][i];
+      all.near.distances += distances[v][i];
     }
+  constexpr double kLn2 = 0x1.62e42fefa39efp-1;
+  for (size_t i = 0; i < Count; ++i) {
+    all.far.mass += farMasses[i];
+    all.far.distances += kLn2 * farDistances[i];
+  }
   return all;
+}
+
+/// Candidates in one vector of 64 bits each.
+template <int Count>
+EFFC_INLINE static void spreadVector(const Candidate *candidates,
+                                     const Distance &distance, double expected,
+                                     double scale, double (&weights)[Count],
+                                     uint64_t (&places)[Count]) {
+  using L = Lanes<Count>;
+  using F64 = typename L::F64;
+  typedef uint32_t Words __attribute__((vector_size(4 * Count)));
+  static_assert(sizeof(Candidate) == 8 && offsetof(Candidate, logit) == 0 &&
+                std::endian::native == std::endian::little);
+  typename L::U64 packed;
+  std::memcpy(&packed, candidates, sizeof packed);
+  auto logits = reinterpret_cast<typename L::Half>(
+      __builtin_convertvector(packed, Words));
+  F64 x = __builtin_convertvector(logits, F64);
+  // As Distance::of().
+  x = x == distance.best ? F64{} : (x - distance.best) * distance.inverse;
+  F64 found;
+  quickExps<Count>(x, found);
+  F64 apart = x - expected;
+  apart = (apart < 0 ? -apart : apart) * scale;
+  constexpr double kEnd = Buckets::kCount;
+  apart = apart < kEnd ? apart : F64{} + kEnd;
+  auto bits = reinterpret_cast<typename L::U64>(apart + QuickExp::kRound);
+  bits &= Buckets::kPlaceBits;
+  std::memcpy(weights, &found, sizeof weights);
+  std::memcpy(places, &bits, sizeof places);
+}
+
+template <int Count>
+EFFC_INLINE static void spreadOf(const Candidate *candidates, size_t count,
+                                 const Distance &distance, Buckets &buckets) {
+  double weights[Count];
+  uint64_t places[Count];
+  auto add = [&](const Candidate *from, size_t these)
+                 __attribute__((always_inline)) {
+                   spreadVector<Count>(from, distance, buckets.expected,
+                                       buckets.scale, weights, places);
+                   for (size_t k = 0; k < these; ++k) {
+                     buckets.weights[places[k]] += weights[k];
+                     ++buckets.counts[places[k]];
+                   }
+                 };
+  size_t i = 0;
+  for (; i + Count <= count; i += Count)
+    add(candidates + i, Count);
+  if (i == count)
+    return;
+  Candidate rest[Count] = {};
+  std::copy(candidates + i, candidates + count, rest);
+  add(rest, count - i);
 }
 
 /// exp(x) for x <= 0 in f32, within 2^-22 of itself and what x is rounded to.
@@ -276,13 +437,20 @@ roughMassOf(const float *row, const float *maxima, size_t blocks,
       return roughMassOf<Count>(row, maxima, blocks, distance, coarsely,       \
                                 farthest);                                     \
     }                                                                          \
-    attributes static Moments moments(const float *row, const float *maxima,   \
-                                      size_t blocks, const Distance &distance, \
-                                      double farthest) {                       \
-      return momentsOf<Count>(row, maxima, blocks, distance, farthest);        \
+    attributes static RoughMoments moments(const float *row,                   \
+                                           const float *maxima, size_t blocks, \
+                                           const Distance &distance,           \
+                                           double nearly, double farthest) {   \
+      return momentsOf<Count>(row, maxima, blocks, distance, nearly,           \
+                              farthest);                                       \
     }                                                                          \
-    static constexpr RowPasses kPasses = {maxima,    race,    mass,            \
-                                          roughMass, moments, #Name};          \
+    attributes static void spread(const Candidate *candidates, size_t count,   \
+                                  const Distance &distance,                    \
+                                  Buckets &buckets) {                          \
+      spreadOf<Count>(candidates, count, distance, buckets);                   \
+    }                                                                          \
+    static constexpr RowPasses kPasses = {maxima,  race,   mass, roughMass,    \
+                                          moments, spread, #Name};             \
   };                                                                           \
   }
 

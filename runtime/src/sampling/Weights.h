@@ -79,6 +79,19 @@ struct Moments {
   }
 };
 
+/// Moments of which what lies far below the best was added up roughly.
+struct RoughMoments {
+  Moments near; // the same bits everywhere
+  Moments far;  // rough, as all weights and products of them are
+  /// How far each term of `far` may be from the exact one, beside it.
+  static constexpr double kError = 2e-5;
+
+  double mass() const { return near.mass + far.mass; }
+  double distances() const { return near.distances + far.distances; }
+  /// Whether they are what Moments of all would be.
+  bool areExact() const { return far.mass == 0; }
+};
+
 } // namespace effc::rt
 
 #endif // EFFC_RUNTIME_SRC_SAMPLING_WEIGHTS_H

@@ -90,6 +90,81 @@ TEST(Filters, TypicalOfLongRows) {
     }
 }
 
+/// A row of which most tokens lie far below the best, as those of large vocabularies.
+static std::vector<float> peakedRow(size_t tokens, uint32_t seed) {
+  std::vector<float> row = randomRow(tokens, seed, 0.3f);
+  std::mt19937 random(seed + 1);
+  std::uniform_real_distribution<float> near(-9, 0);
+  for (float &logit : row)
+    logit -= 10.5f;
+  for (size_t i = 0; i < 60; ++i)
+    row[random() % tokens] = i == 0 ? 0 : near(random);
+  return row;
+}
+
+TEST(Filters, TypicalOfRowsWithFarTokens) {
+  for (uint32_t seed = 0; seed < 6; ++seed)
+    for (float mass : {0.1f, 0.5f, 0.9f, 0.999f}) {
+      std::vector<float> logits = peakedRow(20011, seed);
+      EXPECT_EQ(keptOf({0.9f, 0, 1, 0, mass}, logits),
+                typicalOf(logits, 0.9f, mass, allOf(20011)))
+          << "seed " << seed << ", mass " << mass;
+    }
+}
+
+static double expectedOf(const std::vector<float> &logits) {
+  double mass = 0, sum = 0;
+  for (float logit : logits) {
+    mass += std::exp(double(logit));
+    sum += std::exp(double(logit)) * logit;
+  }
+  return sum / mass;
+}
+
+// Of two tokens on either side of the expected surprise the nearer one comes last, by
+// however little it is nearer: first it is known from rough sums.
+TEST(Filters, TypicalTellsTokensApartThatAreNearlyAsFar) {
+  constexpr int32_t kInner = 100, kLikelier = 101, kOther = 102;
+  constexpr double kApart = 1.4;
+  int likelierWon = 0, otherWon = 0;
+  for (uint32_t seed = 0; seed < 4; ++seed) {
+    std::vector<float> logits = peakedRow(4001, seed);
+    // They are part of the expectation: a few rounds until they stand where they should.
+    for (int round = 0; round < 60; ++round) {
+      double expected = expectedOf(logits);
+      for (float &logit : logits) // nobody else is near the border
+        if (std::abs(std::abs(logit - expected) - kApart) < 0.02)
+          logit -= 0.05f;
+      logits[kInner] = static_cast<float>(expected);
+      logits[kLikelier] = static_cast<float>(expected + kApart);
+      logits[kOther] = static_cast<float>(expected - kApart);
+    }
+    // Near 0 a logit can be moved by little.
+    float other = logits[kOther];
+    for (float &logit : logits)
+      logit -= other;
+    double expected = expectedOf(logits), mass = 0, inner = 0;
+    for (float logit : logits) {
+      mass += std::exp(double(logit));
+      if (std::abs(logit - expected) < kApart - 0.01)
+        inner += std::exp(double(logit));
+    }
+    auto share = static_cast<float>((inner + 0.5) / mass); // either has a half
+    for (int step = -100; step <= 100; ++step) {
+      logits[kOther] =
+          static_cast<float>(2 * expected - logits[kLikelier] + step * 2.3e-8);
+      Ids kept = keptOf({1, 0, 1, 0, share}, logits);
+      ASSERT_EQ(kept, typicalOf(logits, 1, share, allOf(4001)))
+          << "seed " << seed << ", step " << step;
+      likelierWon += std::ranges::count(kept, kLikelier) != 0;
+      otherWon += std::ranges::count(kept, kOther) != 0;
+    }
+  }
+  EXPECT_GT(likelierWon, 100);
+  EXPECT_GT(otherWon, 100);
+  EXPECT_EQ(likelierWon + otherWon, 4 * 201);
+}
+
 // Of tokens with 1/2, 1/4, 1/8 and 1/8 the surprises are 1, 2, 3 and 3 bits, and
 // 1.75 are expected: the second is nearest, the first next, the others as far.
 TEST(Filters, TypicalByHand) {

@@ -195,8 +195,10 @@ TEST(RowPasses, MomentsHaveTheSameBitsInAllWidths) {
     }
     std::optional<Moments> first;
     for (const RowPasses &passes : allRowPasses()) {
-      Moments sums =
-          passes.moments(row.data(), maxima.data(), kBlocks, {best, 0.7}, 36);
+      RoughMoments found = passes.moments(row.data(), maxima.data(), kBlocks,
+                                          {best, 0.7}, 36, 36);
+      EXPECT_TRUE(found.areExact()) << passes.name << ", " << spread;
+      Moments sums = found.near;
       EXPECT_NEAR(sums.mass, static_cast<double>(mass),
                   1e-10 * static_cast<double>(mass))
           << passes.name << ", " << spread;
@@ -208,6 +210,95 @@ TEST(RowPasses, MomentsHaveTheSameBitsInAllWidths) {
       EXPECT_EQ(sums.mass, first->mass) << passes.name << ", " << spread;
       EXPECT_EQ(sums.distances, first->distances)
           << passes.name << ", " << spread;
+    }
+  }
+}
+
+// As many blocks as large vocabularies have, whose rough sums are added up in several
+// groups. A token at minus infinity adds nothing to what can be told apart.
+TEST(RowPasses, MomentsOfFarBlocksAreRough) {
+  constexpr size_t kBlocksOfMany = 8192;
+  for (float spread : {8.0f, 30.0f, 300.0f}) {
+    std::vector<float> row, maxima;
+    std::mt19937 random(31);
+    for (size_t b = 0; b < kBlocksOfMany; ++b) {
+      float largest = -INFINITY;
+      for (size_t i = 0; i < LogitRow::kBlock; ++i) {
+        row.push_back(static_cast<float>(random() % 100003) / 100003 * spread);
+        if (random() % 64 == 0)
+          row.back() = -INFINITY;
+        largest = std::max(largest, row.back());
+      }
+      // Blocks far apart, so that each kind of sum has some.
+      float lower = static_cast<float>(random() % 8) * spread / 12;
+      for (size_t i = row.size() - LogitRow::kBlock; i < row.size(); ++i)
+        row[i] -= lower;
+      maxima.push_back(largest - lower);
+    }
+    float best = *std::max_element(row.begin(), row.end());
+    auto sumsWithin = [&](double nearest, double farthest) {
+      long double mass = 0, distances = 0;
+      for (size_t id = 0; id < row.size(); ++id) {
+        double block = (double(maxima[id / LogitRow::kBlock]) - best) * 0.7;
+        long double x = (static_cast<long double>(row[id]) - best) * 0.7L;
+        if (block > -nearest || block <= -farthest || !std::isfinite(row[id]))
+          continue;
+        mass += std::exp(x);
+        distances += std::exp(x) * x;
+      }
+      return Moments{static_cast<double>(mass), static_cast<double>(distances)};
+    };
+    for (const RowPasses &passes : allRowPasses())
+      for (double nearly : {20.0, 5.0, 1.0}) {
+        RoughMoments found = passes.moments(
+            row.data(), maxima.data(), kBlocksOfMany, {best, 0.7}, nearly, 36);
+        Moments near = sumsWithin(0, nearly), far = sumsWithin(nearly, 36);
+        EXPECT_NEAR(found.near.mass, near.mass, 1e-10 * near.mass)
+            << passes.name << ", " << spread << ", " << nearly;
+        EXPECT_NEAR(found.near.distances, near.distances, 1e-10 * near.mass)
+            << passes.name << ", " << spread << ", " << nearly;
+        EXPECT_NEAR(found.far.mass, far.mass, RoughMoments::kError * far.mass)
+            << passes.name << ", " << spread << ", " << nearly;
+        EXPECT_NEAR(found.far.distances, far.distances,
+                    RoughMoments::kError * -far.distances)
+            << passes.name << ", " << spread << ", " << nearly;
+        EXPECT_EQ(found.areExact(), far.mass == 0);
+      }
+  }
+}
+
+// As many candidates as fill no vector, and some more.
+TEST(RowPasses, SpreadCandidatesOverBuckets) {
+  std::vector<float> row = randomRow(9, 40);
+  float best = *std::max_element(row.begin(), row.end());
+  Distance distance = {best, 0.7};
+  for (size_t count = 0; count < 60; ++count) {
+    std::vector<Candidate> candidates;
+    for (size_t i = 0; i < count; ++i)
+      candidates.push_back({i == 7 ? best : row[i], static_cast<int32_t>(i)});
+    Buckets plain(-6.5, 11);
+    for (const Candidate &each : candidates) {
+      double x = distance.of(each.logit);
+      size_t place = plain.placeOf(plain.apart(x));
+      // The nearest of 256 parts of 11.
+      EXPECT_LE(place, 256u);
+      if (place < 256)
+        EXPECT_NEAR(double(place) / 256 * 11, std::abs(x + 6.5),
+                    0.5 / 256 * 11);
+      else
+        EXPECT_GE(std::abs(x + 6.5), 255.49 / 256 * 11);
+      plain.weights[place] += quickExp(x);
+      ++plain.counts[place];
+    }
+    for (const RowPasses &passes : allRowPasses()) {
+      Buckets found(-6.5, 11);
+      passes.spread(candidates.data(), count, distance, found);
+      for (size_t i = 0; i <= Buckets::kCount; ++i) {
+        EXPECT_EQ(found.weights[i], plain.weights[i])
+            << passes.name << ", " << count << ", bucket " << i;
+        EXPECT_EQ(found.counts[i], plain.counts[i])
+            << passes.name << ", " << count << ", bucket " << i;
+      }
     }
   }
 }
