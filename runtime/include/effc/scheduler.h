@@ -344,7 +344,8 @@ EFFC_API effc_status_t *effc_scheduler_poll(effc_scheduler_t *scheduler,
 
 /* Returns a descriptor that is readable while events wait, for poll(2), epoll and
  * the loops built on them. It stays the scheduler's, and nobody else reads from it
- * or writes to it. -1: the system had none, or there is no scheduler. */
+ * or writes to it. It may be readable for events that were read already; a poll that
+ * finds none ends that. -1: the system had none, or there is no scheduler. */
 EFFC_API int effc_scheduler_fd(const effc_scheduler_t *scheduler);
 
 #define EFFC_STEP_SIZES 16

@@ -224,35 +224,6 @@ void Scheduler::cancel(uint64_t number) {
   work.notify_one();
 }
 
-Result<const effc_event_t *> Scheduler::poll(uint64_t timeout) {
-  std::unique_lock guard(lock);
-  if (events.empty() && timeout > 0) {
-    // What a clock can hold and a wait can take: a day.
-    constexpr uint64_t kMost = uint64_t(86400) * 1000000000;
-    news.wait_for(guard,
-                  std::chrono::nanoseconds(std::min<uint64_t>(timeout, kMost)),
-                  [&] { return !events.empty() || broken; });
-  }
-  if (events.empty() && broken)
-    return *broken;
-  if (events.empty())
-    return static_cast<const effc_event_t *>(nullptr);
-  polled = std::move(events.front());
-  events.pop_front();
-  if (eventfd_t rung; events.empty() && bell >= 0)
-    eventfd_read(bell, &rung);
-  auto found = jobs.find(polled.shown.request + polled.shown.choice);
-  if (found != jobs.end()) {
-    Job &job = *found->second;
-    --job.unread;
-    if (job.unreadSince != 0 && !job.isHeld) {
-      job.unreadSince = 0;
-      work.notify_one();
-    }
-  }
-  return &polled.asShown();
-}
-
 effc_scheduler_stats_t Scheduler::stats() const {
   std::lock_guard guard(lock);
   effc_scheduler_stats_t filled = counted;
@@ -295,6 +266,7 @@ void Scheduler::endWhatIsOver() {
   }
   for (auto [job, why] : over)
     end(*job, why);
+  tell();
   keepEnds();
   removeEnded();
 }
@@ -537,16 +509,10 @@ void Scheduler::say(Job &job, Event event) {
     options.on_event(options.on_event_user, &event.asShown());
     return;
   }
-  std::lock_guard guard(lock);
-  if (++job.unread >= options.max_unread && job.unreadSince == 0)
-    job.unreadSince = std::max<uint64_t>(time, 1);
-  if (events.empty() && bell >= 0)
-    eventfd_write(bell, 1);
-  events.push_back(std::move(event));
-  news.notify_one();
+  untold.push_back({&job, std::move(event)});
 }
 
-/// Jobs that have ended give back their places.
+/// Jobs that have ended, and of which that was told, give back their places.
 void Scheduler::removeEnded() {
   std::lock_guard guard(lock);
   std::erase_if(running, [&](Job *job) {
@@ -572,8 +538,10 @@ Result<bool> Scheduler::step() {
   bool did = readAhead();
   did |= decodeDrafts();
   did |= decode();
+  tell();
   did |= replay();
   did |= feedPrompts();
+  tell();
   keepEnds();
   removeEnded();
   countStep();

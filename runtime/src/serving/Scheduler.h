@@ -118,6 +118,8 @@ private:
   void hit(std::span<Job *const> jobs, const Error &error);
   void count(Job &job, const effc_event_t &event);
   void say(Job &job, Event event);
+  void tell();
+  void stopRinging();
   void removeEnded();
   bool hasWork() const;
   void loop();
@@ -135,6 +137,7 @@ private:
   std::vector<float> logits;
   SamplingScratch scratch;
   uint64_t stepRows = 0; // tokens that calls of the current step were fed
+  std::vector<std::pair<Job *, Event>> untold; // of the current step
 
   mutable std::mutex lock;
   std::condition_variable work, news; // for the thread that steps; for readers
@@ -142,7 +145,8 @@ private:
   std::map<uint64_t, std::unique_ptr<Job>> jobs;
   std::vector<Job *> queue; // first choices
   std::deque<Event> events;
-  int bell; // an eventfd; rung while there are events
+  int bell;            // an eventfd; rung while there are events
+  bool isRung = false; // or is about to be
   Event polled;
   uint64_t numbers = 0, reserved = 0;
   effc_scheduler_stats_t counted = {};

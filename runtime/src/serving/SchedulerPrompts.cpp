@@ -88,6 +88,7 @@ bool Scheduler::feedPrompts() {
     if (called[i]->fed == called[i]->prompt.size())
       fedTo(*called[i], last);
   }
+  tell();
   for (Job *job : called)
     if (!job->hasFailed)
       keepAtStop(*job);

@@ -1,5 +1,6 @@
 #include "tools/effc-serve/http/Connection.h"
 
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -323,10 +324,12 @@ void Connection::flush() {
   raw.clear();
   sentBytes = 0;
   if (!pending.empty()) {
-    char size[20];
-    std::snprintf(size, sizeof size, "%zx\r\n", pending.size());
-    if (!isOld)
-      outgoing += size;
+    if (!isOld) {
+      char size[20];
+      outgoing.append(
+          size, std::to_chars(size, std::end(size), pending.size(), 16).ptr);
+      outgoing += "\r\n";
+    }
     outgoing += pending;
     if (!isOld)
       outgoing += "\r\n";

@@ -149,7 +149,8 @@ TEST(SchedulerThreads, CallbacksHearEverything) {
   EXPECT_EQ(toy.scheduler.poll().kind, EFFC_EVENT_NONE);
 }
 
-// A descriptor that is readable while there are events, and not else.
+// A descriptor that is readable while there are events, and not behind a poll that
+// found none.
 TEST(SchedulerThreads, RingWhileEventsWait) {
   Toy toy(effc_scheduler_options_default());
   auto isRinging = [&](int milliseconds) {
@@ -160,6 +161,7 @@ TEST(SchedulerThreads, RingWhileEventsWait) {
   one.prompt = {1, 2};
   one.maxTokens = 3;
   for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(toy.scheduler.poll().kind, EFFC_EVENT_NONE);
     EXPECT_FALSE(isRinging(0));
     uint64_t number = toy.scheduler.submit(one.request());
     toy.scheduler.start();
