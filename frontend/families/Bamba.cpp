@@ -67,7 +67,7 @@ static Value emitLayer(ModelBuilder &model, const BambaConfig &config,
   auto mix = [&](Value token) {
     if (!config.attends[size_t(layer)])
       return emitStateSpaceMixer(model, config.mixer, name, source + "mamba.",
-                                 token);
+                                 token, decoder.mlp.activation);
     return emitAttention(model, decoder.attention,
                          decoder.layers[size_t(layer)],
                          {name + "attention", source + "self_attn."}, token);

@@ -127,9 +127,9 @@ private:
 
   Value emitMixers(Value x) {
     const DecoderConfig &decoder = config.decoder;
-    Value mixed =
-        emitStateSpaceMixer(model, config.mixer, name, source + "mamba.",
-                            scaled("mixer_in", x, config.mixerIn));
+    Value mixed = emitStateSpaceMixer(
+        model, config.mixer, name, source + "mamba.",
+        scaled("mixer_in", x, config.mixerIn), decoder.mlp.activation);
     Value attended =
         emitAttention(model, decoder.attention, decoder.layers[size_t(layer)],
                       {name + "attention", source + "self_attn."},

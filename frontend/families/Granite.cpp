@@ -158,7 +158,7 @@ static Value emitLayer(ModelBuilder &model, const GraniteConfig &config,
   auto mix = [&](Value token) {
     if (config.attends[size_t(layer)] == 0)
       return emitStateSpaceMixer(model, config.mixer, name, source + "mamba.",
-                                 token);
+                                 token, decoder.mlp.activation);
     return emitAttention(model, decoder.attention,
                          decoder.layers[size_t(layer)],
                          {name + "attention", source + "self_attn."}, token);

@@ -82,6 +82,7 @@ static JambaConfig readJamba(FamilyInput &input) {
   mixer.rank = readTimeStepRank(reader, "mamba_dt_rank", width);
   mixer.convolutionBias = reader.getBoolean("mamba_conv_bias", true);
   mixer.projectionBias = reader.getBoolean("mamba_proj_bias", false);
+  mixer.function = config.decoder.mlp.activation;
   mixer.innerNorm = config.decoder.norm.epsilon;
   mixer.innerNormWeights = true;
   if (config.first) {

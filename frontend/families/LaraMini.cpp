@@ -56,7 +56,7 @@ static LaraConfig readLaraMini(FamilyInput &input) {
   decoder.attention.inputBias = decoder.attention.outputBias =
       reader.getBoolean("attention_bias", false);
   readKinds(reader, input, config);
-  config.delta = readGatedDelta(reader);
+  config.delta = readGatedDelta(reader, decoder.mlp.activation);
   config.delta.epsilon = decoder.norm.epsilon;
   decoder.experts = readExperts(reader, /*normalised=*/true);
   decoder.experts->activation = decoder.mlp.activation;

@@ -44,6 +44,9 @@ effc::frontend::importLogLinearMamba2(FamilyInput &input) {
   if (reader.isSet("attnres_block_size"))
     reader.reportMismatch("attnres_block_size", "null",
                           *reader.get("attnres_block_size"));
+  if (readActivation(reader, "hidden_act", seq::Nonlinearity::Silu) !=
+      seq::Nonlinearity::Silu)
+    reader.reportMismatch("hidden_act", "silu", *reader.get("hidden_act"));
   auto config = readMamba2Config(reader, input.vocabulary, input.remarks);
   if (!config)
     return config.takeError();

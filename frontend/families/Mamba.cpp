@@ -98,9 +98,8 @@ static Module import(FamilyInput &input, llvm::StringRef family,
   HeadConfig head;
   head.table = "backbone.embeddings.weight";
   head.tied = reader.getBoolean("tie_word_embeddings", !isFlash);
-  if (readActivation(reader, "hidden_act", seq::Nonlinearity::Silu) !=
-      seq::Nonlinearity::Silu)
-    reader.reportMismatch("hidden_act", "silu", *reader.get("hidden_act"));
+  mixer.function =
+      readActivation(reader, "hidden_act", seq::Nonlinearity::Silu);
   ignoreHarmless(reader, input.remarks,
                  {"rescale_prenorm_residual", "residual_in_fp32",
                   "time_step_floor", "time_step_init_scheme", "time_step_max",

@@ -6,6 +6,7 @@
 #include "frontend/families/Mamba2Config.h"
 #include "frontend/families/MambaSsmLayers.h"
 #include "frontend/model/Head.h"
+#include "frontend/model/Mlp.h"
 #include "frontend/model/StateSpaceMixer.h"
 #include "frontend/model/TextModel.h"
 
@@ -14,7 +15,8 @@ using namespace effc::frontend;
 using mlir::Value;
 
 static llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-build(Mamba2Config config, const MambaSsmLayers &around, FamilyInput &input) {
+build(Mamba2Config config, const MambaSsmLayers &around, FamilyInput &input,
+      seq::Nonlinearity function = seq::Nonlinearity::Silu) {
   TextModelConfig text;
   text.family = "mamba2";
   text.vocabulary = config.vocabulary;
@@ -31,7 +33,7 @@ build(Mamba2Config config, const MambaSsmLayers &around, FamilyInput &input) {
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {
     auto mix = [&](const std::string &name, const std::string &source,
                    Value normed) {
-      return emitStateSpaceMixer(model, config, name, source, normed);
+      return emitStateSpaceMixer(model, config, name, source, normed, function);
     };
     for (int64_t layer = 0; layer < config.layers; ++layer)
       x = emitMambaSsmLayer(model, around, layer, x, mix);
@@ -41,12 +43,14 @@ build(Mamba2Config config, const MambaSsmLayers &around, FamilyInput &input) {
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 frontend::importMamba2(FamilyInput &input) {
+  seq::Nonlinearity function =
+      readActivation(input.config, "hidden_act", seq::Nonlinearity::Silu);
   auto config = readMamba2Config(input.config, input.vocabulary, input.remarks);
   if (!config)
     return config.takeError();
   MambaSsmLayers around;
   around.norm.epsilon = config->epsilon;
-  return build(*config, around, input);
+  return build(*config, around, input, function);
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

@@ -18,7 +18,8 @@ struct Mamba2Config : StateSpaceConfig {
 };
 
 /// Reads the layout of the public library, `Mamba2ForCausalLM`, whose defaults
-/// stand for missing keys, and finishes the reader.
+/// stand for missing keys, but for 'hidden_act', which is read before; finishes the
+/// reader.
 llvm::Expected<Mamba2Config>
 readMamba2Config(ConfigReader &reader, int64_t vocabulary, Remarks &remarks);
 

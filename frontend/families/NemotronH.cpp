@@ -17,6 +17,8 @@ enum class Kind : unsigned { Mamba, Attention, Mlp, Experts };
 struct NemotronHConfig {
   DecoderConfig decoder;
   StateSpaceConfig mixer;
+  /// What follows the mixer's convolution.
+  seq::Nonlinearity function = seq::Nonlinearity::Silu;
   std::vector<Kind> kinds;
 
   bool has(Kind kind) const { return llvm::is_contained(kinds, kind); }
@@ -95,10 +97,6 @@ static StateSpaceConfig readMixer(ConfigReader &reader) {
     reader.report("expects 'mamba_num_heads' to be a multiple of " +
                   quote(groups) + " " + Twine(config.groups) + ", but got " +
                   Twine(config.heads));
-  if (readActivation(reader, "mamba_hidden_act", seq::Nonlinearity::Silu) !=
-      seq::Nonlinearity::Silu)
-    reader.reportMismatch("mamba_hidden_act", "silu",
-                          *reader.get("mamba_hidden_act"));
   return config;
 }
 
@@ -165,6 +163,8 @@ static NemotronHConfig readNemotronH(FamilyInput &input) {
   decoder.mlp.bias = reader.getBoolean("mlp_bias", false);
   config.kinds = readKinds(reader, input.remarks);
   config.mixer = readMixer(reader);
+  config.function =
+      readActivation(reader, "mamba_hidden_act", seq::Nonlinearity::Silu);
   config.mixer.epsilon = decoder.norm.epsilon;
   readTimeStep(reader, input.remarks);
   // What the public library reads and does not follow.
@@ -226,7 +226,8 @@ static Value emitMixer(ModelBuilder &model, const NemotronHConfig &config,
   mlp.gate = "";
   switch (kind) {
   case Kind::Mamba:
-    return emitStateSpaceMixer(model, config.mixer, name, source, x);
+    return emitStateSpaceMixer(model, config.mixer, name, source, x,
+                               config.function);
   case Kind::Attention: // Its layers turn nothing: the others know positions.
     return emitAttention(model, decoder.attention, LayerAttention(),
                          {name + "attention", source}, x);

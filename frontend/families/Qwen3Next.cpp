@@ -51,7 +51,7 @@ static QwenHybridConfig readHybrid(ConfigReader &reader, FamilyInput &input,
   RotaryConfig rotary = readRotary(reader, input, request);
   for (LayerAttention &layer : decoder.layers)
     layer.rotary = rotary;
-  config.delta = readGatedDelta(reader);
+  config.delta = readGatedDelta(reader, decoder.mlp.activation);
   config.delta.epsilon = decoder.norm.epsilon;
   ignoreHarmless(reader, input.remarks, harmless);
   return config;

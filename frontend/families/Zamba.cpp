@@ -31,10 +31,8 @@ static SelectiveConfig readHeadedMixer(ConfigReader &reader, int64_t width) {
     reader.report(
         "expects 'mamba_expand' * 'hidden_size' " + Twine(mixer.inner) +
         " to be a multiple of 'n_mamba_heads', but got " + Twine(mixer.heads));
-  constexpr llvm::StringLiteral kFunction = "hidden_mamba_act";
-  if (readActivation(reader, kFunction, seq::Nonlinearity::Silu) !=
-      seq::Nonlinearity::Silu)
-    reader.reportMismatch(kFunction, "silu", *reader.get(kFunction));
+  mixer.function =
+      readActivation(reader, "hidden_mamba_act", seq::Nonlinearity::Silu);
   return mixer;
 }
 

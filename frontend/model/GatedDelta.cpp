@@ -7,8 +7,10 @@ using namespace effc::frontend;
 using llvm::Twine;
 using mlir::Value;
 
-GatedDeltaConfig effc::frontend::readGatedDelta(ConfigReader &reader) {
+GatedDeltaConfig effc::frontend::readGatedDelta(ConfigReader &reader,
+                                                seq::Nonlinearity function) {
   GatedDeltaConfig config;
+  config.function = function;
   auto size = [&](llvm::StringRef key) {
     return reader.requireInteger(key, 1, kMostDimension);
   };
@@ -30,7 +32,7 @@ static Value convolve(ModelBuilder &model, const GatedDeltaConfig &config,
                       const std::string &name, const std::string &source,
                       Value x, int64_t offset, int64_t size) {
   int64_t channels = 2 * config.keyWidth() + config.inner();
-  bool isEach = config.layout == DeltaLayout::Each;
+  bool isEach = config.layout == DeltaLayout::Each && !config.joinedTaps;
   const char *prefix = !isEach                          ? ""
                        : offset == 0                    ? "q_"
                        : offset < 2 * config.keyWidth() ? "k_"
@@ -40,8 +42,7 @@ static Value convolve(ModelBuilder &model, const GatedDeltaConfig &config,
   if (!isEach)
     from.rows = model.rows(offset, size, channels, 1);
   Value taps = model.numbers(name, from, {config.taps, size});
-  return model.shortConvolution(name, x, taps, /*bias=*/{},
-                                seq::Activation::Silu);
+  return model.shortConvolution(name, x, taps, /*bias=*/{}, config.function);
 }
 
 /// Of `in_proj`, where it has everything.

@@ -28,9 +28,14 @@ struct GatedDeltaConfig {
   /// G, H: heads of queries and keys, and of values. K, V: channels of each.
   int64_t groups = 1, heads = 1, keys = 1, values = 1;
   int64_t taps = 4;
+  /// What follows the convolution.
+  seq::Nonlinearity function = seq::Nonlinearity::Silu;
   /// Of the norm of each head's result.
   double epsilon = 1e-6;
   DeltaLayout layout = DeltaLayout::InTurn;
+  /// Whether the convolution's taps lie in one tensor where there is a matrix for
+  /// each projection.
+  bool joinedTaps = false;
   /// Learning rates lie between 0 and this.
   double mostRate = 1;
   llvm::StringRef normName = "norm", outName = "out_proj";
@@ -46,8 +51,10 @@ struct GatedDeltaConfig {
 
 /// Reads `linear_num_key_heads`, `linear_num_value_heads`,
 /// `linear_key_head_dim`, `linear_value_head_dim` and `linear_conv_kernel_dim`.
-/// Problems are left in the reader.
-GatedDeltaConfig readGatedDelta(ConfigReader &reader);
+/// Problems are left in the reader. `function` is the model's `hidden_act`, which
+/// the public library has behind the convolution too.
+GatedDeltaConfig readGatedDelta(ConfigReader &reader,
+                                seq::Nonlinearity function);
 
 /// Projections, convolutions, the rule, norm, gate, out_proj; `name` and
 /// `source` end with a point.

@@ -415,6 +415,16 @@ Value ModelBuilder::shortConvolution(const llvm::Twine &name, Value x,
   return op.getY();
 }
 
+Value ModelBuilder::shortConvolution(const llvm::Twine &name, Value x,
+                                     Value taps, Value bias,
+                                     seq::Nonlinearity function) {
+  if (function == seq::Nonlinearity::Silu)
+    return shortConvolution(name, x, taps, bias, seq::Activation::Silu);
+  return activate(name,
+                  shortConvolution(name, x, taps, bias, seq::Activation::None),
+                  function);
+}
+
 Value ModelBuilder::shiftDifference(const llvm::Twine &name, Value x) {
   int64_t channels = typeOf(x).getDimSize(1);
   auto rule = seq::RowNumbersAttr::get(

@@ -218,6 +218,10 @@ public:
   mlir::Value shortConvolution(const llvm::Twine &name, mlir::Value x,
                                mlir::Value taps, mlir::Value bias,
                                seq::Activation activation);
+  /// The same with any function behind the convolution.
+  mlir::Value shortConvolution(const llvm::Twine &name, mlir::Value x,
+                               mlir::Value taps, mlir::Value bias,
+                               seq::Nonlinearity function);
   /// The token before each token less the token itself, with a state `name`.
   mlir::Value shiftDifference(const llvm::Twine &name, mlir::Value x);
   /// The token before each token, 0 before the first, with a state `name`.

@@ -34,7 +34,7 @@ public:
       bias = model.vector(name + "conv_bias", source + "conv1d.bias",
                           config.inner);
     Value u = model.shortConvolution(name + "conv", taken, taps, bias,
-                                     seq::Activation::Silu);
+                                     config.function);
     Value y = model.reshape(name + "scan", emitScan(u), {config.inner});
     y = model.mul(name + "gate", y,
                   model.activate(name + "gate", gate, seq::Nonlinearity::Silu));

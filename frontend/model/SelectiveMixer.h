@@ -11,6 +11,8 @@ struct SelectiveConfig {
   int64_t inner = 1, keys = 1, rank = 1;
   int64_t taps = 4;
   bool projectionBias = false, convolutionBias = true;
+  /// What follows the convolution.
+  seq::Nonlinearity function = seq::Nonlinearity::Silu;
   /// Norms of time step, keys and queries, with or without weights.
   std::optional<double> innerNorm;
   bool innerNormWeights = false;

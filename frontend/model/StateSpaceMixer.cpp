@@ -99,8 +99,10 @@ namespace {
 class StateSpaceEmitter {
 public:
   StateSpaceEmitter(const StateSpaceConfig &config, const std::string &name,
-                    const std::string &source, ModelBuilder &model)
-      : config(config), name(name), source(source), model(model) {}
+                    const std::string &source, ModelBuilder &model,
+                    seq::Nonlinearity function)
+      : config(config), name(name), source(source), model(model),
+        function(function) {}
 
   /// The rows of in_proj are z, x, B, C, dt and the weights of levels, in that
   /// order, behind those of what stands beside the mixer.
@@ -195,8 +197,7 @@ private:
     Value bias;
     if (config.convolutionBias)
       bias = model.vector(name + "conv_bias", source + "conv1d.bias", channels);
-    return model.shortConvolution(name + "conv", x, taps, bias,
-                                  seq::Activation::Silu);
+    return model.shortConvolution(name + "conv", x, taps, bias, function);
   }
 
   /// The mixed tokens [T, H V]; `weight` is that of levels, where there are any.
@@ -262,6 +263,7 @@ private:
   const StateSpaceConfig &config;
   const std::string &name, &source;
   ModelBuilder &model;
+  seq::Nonlinearity function;
 };
 
 } // namespace
@@ -269,6 +271,7 @@ private:
 Value effc::frontend::emitStateSpaceMixer(ModelBuilder &model,
                                           const StateSpaceConfig &config,
                                           const std::string &name,
-                                          const std::string &source, Value x) {
-  return StateSpaceEmitter(config, name, source, model).emit(x);
+                                          const std::string &source, Value x,
+                                          seq::Nonlinearity function) {
+  return StateSpaceEmitter(config, name, source, model, function).emit(x);
 }

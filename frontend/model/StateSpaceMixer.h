@@ -21,11 +21,12 @@ StateSpaceConfig readStateSpaceMixer(ConfigReader &reader, FamilyInput &input,
 int64_t chooseNormGroups(const StateSpaceConfig &config, FamilyInput &input);
 
 /// in_proj, convolution, duality, gate, norm, out_proj; `name` and `source` end
-/// with a point.
-mlir::Value emitStateSpaceMixer(ModelBuilder &model,
-                                const StateSpaceConfig &config,
-                                const std::string &name,
-                                const std::string &source, mlir::Value x);
+/// with a point. `function` follows the convolution, and is not the gate's.
+mlir::Value
+emitStateSpaceMixer(ModelBuilder &model, const StateSpaceConfig &config,
+                    const std::string &name, const std::string &source,
+                    mlir::Value x,
+                    seq::Nonlinearity function = seq::Nonlinearity::Silu);
 
 } // namespace effc::frontend
 
