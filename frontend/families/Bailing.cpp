@@ -114,6 +114,18 @@ BailingModel effc::frontend::readBailing(FamilyInput &input,
   decoder.expertNames.shared = "shared_experts";
   decoder.expertNames.sharedGate = "";
   checkFixedKeys(reader);
+  input.names =
+      HeldNames(input.checkpoint,
+                {{"model.word_embeddings.", "model.embed_tokens."},
+                 {".attention.query_layernorm.", ".self_attn.q_norm."},
+                 {".attention.key_layernorm.", ".self_attn.k_norm."},
+                 {".attention.dense.", ".self_attn.o_proj."},
+                 {".attention.f_proj.", ".self_attn.forget_gate.f_proj."},
+                 {".attention.A_log", ".self_attn.forget_gate.A_log"},
+                 {".attention.dt_bias", ".self_attn.forget_gate.dt_bias"},
+                 {".attention.", ".self_attn."},
+                 {".gate.expert_bias", ".gate.e_score_correction_bias"}},
+                {".self_attn."});
   // Of training, and of layers that guess further tokens.
   ignoreHarmless(reader, input.remarks,
                  {"embedding_dropout", "max_window_layers",
@@ -177,7 +189,8 @@ effc::frontend::buildBailing(FamilyInput &input, const BailingModel &bailing,
       input, {"rotary_emb.inv_freq", ".slope"},
       llvm::SmallVector<llvm::StringRef>(further.begin(), further.end()));
   TextModelConfig text = textModelOf(decoder, input);
-  text.head.table = decoder.prefix + "word_embeddings.weight";
+  text.head.table =
+      input.names.nameOf(decoder.prefix + "word_embeddings.weight");
   if (!grows)
     text.context = 0; // no state grows
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {

@@ -10,7 +10,7 @@ using namespace effc::frontend;
 using mlir::Value;
 
 static KimiDeltaConfig readDelta(ConfigReader &reader, FamilyInput &input,
-                                 double epsilon) {
+                                 const DecoderConfig &decoder) {
   KimiDeltaConfig delta;
   delta.heads = reader.requireInteger(
       reader.spelled("linear_num_heads", "num_attention_heads"), 1,
@@ -22,7 +22,8 @@ static KimiDeltaConfig readDelta(ConfigReader &reader, FamilyInput &input,
       reader.spelled("linear_conv_kernel_dim", "short_conv_kernel_size"), 1, 64,
       4);
   ignoreHarmless(reader, input.remarks, {"head_dim", "short_conv_kernel_size"});
-  delta.epsilon = epsilon;
+  delta.epsilon = decoder.norm.epsilon;
+  delta.function = decoder.mlp.activation;
   delta.fullRank = true;
   delta.output = "dense";
   double bound = reader.getNumber("kda_lower_bound", -5, 0, -5);
@@ -54,14 +55,15 @@ effc::frontend::importBailingHybrid(FamilyInput &input) {
   DecoderConfig &decoder = bailing.decoder;
   std::vector<unsigned> attends =
       readBailingKinds(reader, int64_t(decoder.layers.size()));
-  KimiDeltaConfig delta = readDelta(reader, input, decoder.norm.epsilon);
+  KimiDeltaConfig delta = readDelta(reader, input, decoder);
+  delta.joinedTaps = input.names.areHeld();
   LatentConfig latent = readBailingLatent(input, decoder.context);
   latent.headGate = "g_proj";
+  latent.bias = reader.getBoolean("attention_bias", false);
   reader.getInteger("rotary_dim", latent.shared, latent.shared, latent.shared);
   reader.expectAlways({"linear_silu", "no_kda_lora", "use_qk_norm"}, true);
-  reader.expectAlways({"attention_bias", "use_bias", "use_kda_lora",
-                       "use_mla_nope", "use_qkv_bias"},
-                      false);
+  reader.expectAlways(
+      {"use_bias", "use_kda_lora", "use_mla_nope", "use_qkv_bias"}, false);
   reader.expectString("gated_attention_proj_granularity_type", "head_wise");
   ignoreHarmless(reader, input.remarks,
                  {"group_norm_size", "num_kv_heads_for_linear_attn",

@@ -48,8 +48,9 @@ static Value emitSoftmax(ModelBuilder &model, const DecoderConfig &decoder,
                          int64_t layer, const std::string &name,
                          const std::string &source, Value x) {
   AttentionNames names{name + "attention", source};
-  // Files of GGUF may have the three apart.
-  if (!model.hasTensor(source + names.query.str() + ".weight"))
+  // Files of GGUF may have the three apart, and the public library holds them so.
+  if (!model.areNamesHeld() &&
+      !model.hasTensor(source + names.query.str() + ".weight"))
     names.fused = kQueryKeyValue;
   names.queryNorm = kQueryNorm;
   names.keyNorm = kKeyNorm;

@@ -25,13 +25,16 @@ struct DeltaConfig {
   bool doubled = false;
   seq::Nonlinearity gateFunction = seq::Nonlinearity::Silu;
   /// Of queries and keys; values always have silu.
-  seq::Nonlinearity activation = seq::Nonlinearity::Silu;
+  seq::Nonlinearity activation = seq::Nonlinearity::Silu,
+                    valueActivation = seq::Nonlinearity::Silu;
   /// Whether elu + 1 takes the activation's place.
   bool elu = false;
   /// Whether queries and keys have the sum 1 instead of the length 1.
   bool sums = false;
   /// Whether tokens have rates of their own; else every rate is 1.
   bool rates = true;
+  /// Whether the taps of queries, keys and values lie in one tensor, `conv1d`.
+  bool joinedTaps = false;
   /// The least log-decay, where gates are bounded.
   std::optional<double> leastDecay;
   llvm::StringRef output = "o_proj";
@@ -89,6 +92,24 @@ static Value divideByMagnitudes(ModelBuilder &model, const std::string &name,
       });
 }
 
+/// A projection and its convolution, whose taps lie behind those of the `offset`
+/// channels of others.
+static Value convolveJoined(ModelBuilder &model, const DeltaConfig &config,
+                            const std::string &name, const std::string &source,
+                            llvm::StringRef part, Value x, int64_t offset,
+                            int64_t rows, seq::Nonlinearity function) {
+  std::string here = name + part.str();
+  int64_t all = 2 * config.groups * config.keys + config.inner();
+  WeightSource from(source + "conv1d.weight");
+  from.transposed = true;
+  from.rows = model.rows(offset, rows, all, 1);
+  Value y = model.project(here, source + part + "_proj", x, rows);
+  return model.shortConvolution(
+      here + "_conv", y,
+      model.numbers(here + "_conv", from, {config.taps, rows}), /*bias=*/{},
+      function);
+}
+
 static DeltaOperands emitOperands(ModelBuilder &model,
                                   const DeltaConfig &config,
                                   const std::string &name,
@@ -96,6 +117,12 @@ static DeltaOperands emitOperands(ModelBuilder &model,
   int64_t keyWidth = config.groups * config.keys;
   auto each = [&](llvm::StringRef part, int64_t rows,
                   seq::Nonlinearity function) {
+    if (config.joinedTaps)
+      return convolveJoined(model, config, name, source, part, x,
+                            part == "q"   ? 0
+                            : part == "k" ? keyWidth
+                                          : 2 * keyWidth,
+                            rows, function);
     bool silu = function == seq::Nonlinearity::Silu;
     Value y = projectAndConvolve(
         model, name, source, part, x, rows, config.taps,
@@ -122,7 +149,7 @@ static DeltaOperands emitOperands(ModelBuilder &model,
   DeltaOperands operands;
   operands.query = unit("q");
   operands.key = unit("k");
-  Value values = each("v", config.inner(), seq::Nonlinearity::Silu);
+  Value values = each("v", config.inner(), config.valueActivation);
   operands.value =
       model.reshape(name + "mixer", values, {config.heads, config.values});
   Value rate =
@@ -367,6 +394,8 @@ Value effc::frontend::emitKimiDelta(ModelBuilder &model,
   config.heads = config.groups = layer.heads;
   config.keys = config.values = layer.keys;
   config.taps = layer.taps;
+  config.activation = config.valueActivation = layer.function;
+  config.joinedTaps = layer.joinedTaps;
   config.gateFunction = seq::Nonlinearity::Sigmoid;
   config.model.norm.epsilon = layer.epsilon;
   config.leastDecay = layer.leastDecay;

@@ -20,6 +20,10 @@ struct KimiDeltaConfig {
   /// H heads of K channels, taps of the short convolutions.
   int64_t heads = 1, keys = 1, taps = 4;
   double epsilon = 1e-5;
+  /// What follows the convolutions.
+  seq::Nonlinearity function = seq::Nonlinearity::Silu;
+  /// Whether the taps of queries, keys and values lie in one tensor, `conv1d`.
+  bool joinedTaps = false;
   /// The least log-decay, where gates are bounded.
   std::optional<double> leastDecay = std::nullopt;
   /// Whether decays and gates are made by one matrix each.

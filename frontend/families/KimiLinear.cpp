@@ -27,8 +27,6 @@ struct KimiConfig {
   std::vector<bool> routed;
   /// Whether the public library wrote the configuration, not the hub's code.
   bool isLibrarys = false;
-  /// What the MLPs without experts are called.
-  std::string mlpName = "mlp.";
   NormConfig norm;
   HeadConfig head;
 
@@ -142,11 +140,14 @@ static void readRoutedLayers(ConfigReader &reader, KimiConfig &config) {
 
 static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
   readRoutedLayers(reader, config);
+  // Where the key is missing, the public library has one and the hub's code none.
+  constexpr llvm::StringLiteral kShared = "num_shared_experts";
   int64_t shared =
-      reader.getIntegerIfSet("num_shared_experts", 0, kMostDimension)
-          .value_or(0);
+      reader.getIntegerIfSet(kShared, 0, kMostDimension)
+          .value_or(config.isLibrarys && !reader.get(kShared) ? 1 : 0);
   bool normalised = reader.getBoolean("moe_renormalize", true);
-  double scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6, 1);
+  double scale = reader.getNumber("routed_scaling_factor", 1e-6, 1e6,
+                                  config.isLibrarys ? 2.446 : 1);
   const std::string *score = reader.getString("moe_router_activation_func");
   if (score && *score != "sigmoid" && *score != "softmax")
     reader.reportMismatch("moe_router_activation_func", "sigmoid or softmax",
@@ -171,6 +172,7 @@ static void readExpertLayers(ConfigReader &reader, KimiConfig &config) {
   experts.score = score && *score == "softmax" ? RouterScore::Softmax
                                                : RouterScore::Sigmoid;
   experts.normalised = normalised;
+  experts.sharesAlone = config.isLibrarys;
   experts.balanced = true;
   experts.scale = scale;
   experts.shared = shared * experts.hidden;
@@ -193,7 +195,9 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
   KimiConfig config;
   config.width = reader.requireInteger("hidden_size", 1, kMostDimension);
   config.layers = reader.requireInteger("num_hidden_layers", 1, kMostLayers);
-  config.norm.epsilon = reader.getNumber("rms_norm_eps", 0, 1, 1e-6);
+  config.isLibrarys = reader.isSet("layer_types");
+  config.norm.epsilon =
+      reader.getNumber("rms_norm_eps", 0, 1, config.isLibrarys ? 1e-5 : 1e-6);
   config.mlp.hidden =
       reader.requireInteger("intermediate_size", 1, kMostDimension);
   config.mlp.activation =
@@ -202,7 +206,7 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
   config.head.table = "model.embed_tokens.weight";
   config.context = readContext(reader);
   readLinearLayers(reader, config);
-  config.isLibrarys = reader.isSet("layer_types");
+  config.delta.function = config.mlp.activation;
   if (config.isLibrarys)
     readLibraryLayers(reader, config, reader.isSet("linear_attn_config"));
   config.latent = readLatentAttention(reader);
@@ -210,15 +214,20 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
   config.latent.norm.epsilon = 1e-6;
   if (!reader.getBoolean("mla_use_nope", config.isLibrarys))
     reader.report("expects 'mla_use_nope' to be true, but got false");
-  if (reader.getBoolean("attention_bias", false))
-    reader.report("expects 'attention_bias' to be false, but got true");
+  config.latent.bias = reader.getBoolean("attention_bias", false);
   int64_t both = config.latent.keys + config.latent.shared;
   reader.getInteger("qk_head_dim", both, both, both);
   readExpertLayers(reader, config);
-  // The library calls the MLP of a dense layer as those with experts on saving.
-  if (config.isLibrarys && !input.checkpoint.has("model.layers.0.mlp."
-                                                 "gate_proj.weight"))
-    config.mlpName = "block_sparse_moe.";
+  if (config.isLibrarys)
+    input.names =
+        HeldNames(input.checkpoint,
+                  {{".self_attn.f_a_proj.", ".self_attn.forget_gate.f_a_proj."},
+                   {".self_attn.f_b_proj.", ".self_attn.forget_gate.f_b_proj."},
+                   {".self_attn.A_log", ".self_attn.forget_gate.A_log"},
+                   {".self_attn.dt_bias", ".self_attn.forget_gate.dt_bias"},
+                   {".block_sparse_moe.", ".mlp."}},
+                  {".self_attn.forget_gate.", ".mlp.experts."});
+  config.delta.joinedTaps = input.names.areHeld();
   if (reader.getInteger("num_nextn_predict_layers", 0, kMostLayers, 0) > 0)
     reader.reportMismatch("num_nextn_predict_layers", "0",
                           *reader.get("num_nextn_predict_layers"));
@@ -236,9 +245,17 @@ static KimiConfig readKimiLinear(FamilyInput &input) {
 static Value emitMlpPart(ModelBuilder &model, const KimiConfig &config,
                          int64_t layer, const std::string &name,
                          const std::string &source, Value x) {
-  if (!config.hasExperts(layer))
-    return emitMlp(model, config.mlp, {name + "mlp", source + config.mlpName},
-                   x);
+  if (!config.hasExperts(layer)) {
+    // The library calls the MLP of a dense layer as those with experts on saving.
+    bool isOwn = llvm::any_of(
+        llvm::ArrayRef({"gate_proj", "up_proj", "down_proj"}),
+        [&](llvm::StringRef part) {
+          return model.hasTensor((source + "mlp." + part + ".weight").str());
+        });
+    std::string called =
+        config.isLibrarys && !isOwn ? "block_sparse_moe." : "mlp.";
+    return emitMlp(model, config.mlp, {name + "mlp", source + called}, x);
+  }
   ExpertsNames names{name + "experts", source + "block_sparse_moe."};
   names.gate = "w1";
   names.up = "w3";

@@ -194,6 +194,8 @@ Module effc::frontend::importMixtral(FamilyInput &input) {
   config.experts = readLocalExperts(reader, config.mlp.hidden, 2);
   config.experts->activation = config.mlp.activation;
   config.feedForward = "block_sparse_moe.";
+  input.names =
+      HeldNames(input.checkpoint, {{".block_sparse_moe.", ".mlp."}}, {".mlp."});
   config.expertNames.gate = "w1";
   config.expertNames.up = "w3";
   config.expertNames.down = "w2";

@@ -66,6 +66,8 @@ static DecoderConfig readMiniMaxM2(FamilyInput &input) {
   config.experts->score = RouterScore::Sigmoid;
   config.experts->balanced = config.experts->sharesAlone = true;
   config.feedForward = "block_sparse_moe.";
+  input.names =
+      HeldNames(input.checkpoint, {{".block_sparse_moe.", ".mlp."}}, {".mlp."});
   config.expertNames.gate = "w1";
   config.expertNames.up = "w3";
   config.expertNames.down = "w2";

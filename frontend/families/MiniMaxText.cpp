@@ -144,6 +144,8 @@ static MiniMaxConfig readMiniMax(FamilyInput &input,
   if (!config.postnorm && !layout.anyResidual)
     reader.report("expects 'postnorm' to be true, but got false");
   reader.getInteger("shared_intermediate_size", 0, 0, 0);
+  input.names =
+      HeldNames(input.checkpoint, {{".block_sparse_moe.", ".mlp."}}, {".mlp."});
   ignoreHarmless(reader, input.remarks,
                  {"block_size", "output_router_logits", "router_aux_loss_coef",
                   "router_jitter_noise", "shared_moe_mode"});

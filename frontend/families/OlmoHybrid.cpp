@@ -43,6 +43,7 @@ static GatedDeltaConfig readDelta(ConfigReader &reader,
                   llvm::Twine(delta.heads));
   if (reader.getBoolean("linear_allow_neg_eigval", true))
     delta.mostRate = 2;
+  delta.function = decoder.mlp.activation;
   delta.layout = DeltaLayout::Each;
   delta.normName = "o_norm";
   delta.outName = "o_proj";
@@ -122,12 +123,16 @@ static llvm::Error recutTaps(FamilyInput &input, OlmoHybridConfig &config) {
   uint64_t third = (2 * keys + values + 2) / 3;
   uint64_t own[] = {keys, keys, values},
            saved[] = {third, third, 2 * keys + values - 2 * third};
+  bool isCut = false;
   for (size_t layer = 0; layer < config.linear.size(); ++layer) {
     std::string source =
         LayerNames(config.decoder, int64_t(layer)).source + "linear_attn.";
     std::string names[] = {source + "q_conv1d.weight",
                            source + "k_conv1d.weight",
                            source + "v_conv1d.weight"};
+    isCut |= llvm::any_of(names, [&](const std::string &name) {
+      return input.checkpoint.has(name);
+    });
     int balance = 0;
     for (auto [i, name] : llvm::enumerate(names))
       if (const CheckpointTensor *tensor = input.checkpoint.find(name);
@@ -142,6 +147,8 @@ static llvm::Error recutTaps(FamilyInput &input, OlmoHybridConfig &config) {
     recutTensors(input.checkpoint, names, own);
     config.savedAgain = true;
   }
+  // As the public library holds them.
+  config.delta.joinedTaps = input.checkpoint.hasWeights() && !isCut;
   if (config.savedAgain)
     input.remarks.push_back("taps of queries, keys and values are cut anew: "
                             "they lie in three equal parts, as the public "
@@ -193,12 +200,16 @@ static Value emitLayer(ModelBuilder &model, const OlmoHybridConfig &config,
   auto feed = [&](Value token) {
     return emitMlp(model, decoder.mlp, {name + "mlp", source + "mlp."}, token);
   };
+  // The names of the file, and those of the public library's memory.
+  auto normName = [&](const char *released, const char *held) {
+    return config.delta.joinedTaps ? nameOf(model, source, held, released)
+                                   : nameOf(model, source, released, held);
+  };
   return emitNormFirstLayer(
       model, decoder, names,
-      nameOf(model, source, "attention_layer_norm", "input_layernorm"),
-      nameOf(model, source, "feedforward_layer_norm",
-             "post_attention_layernorm"),
-      mix, feed, x);
+      normName("attention_layer_norm", "input_layernorm"),
+      normName("feedforward_layer_norm", "post_attention_layernorm"), mix, feed,
+      x);
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>

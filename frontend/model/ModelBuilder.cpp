@@ -45,10 +45,13 @@ RankedTensorType ModelBuilder::tokenType(llvm::ArrayRef<int64_t> inner) {
 Value ModelBuilder::declare(const llvm::Twine &name, const WeightSource &source,
                             llvm::ArrayRef<int64_t> shape, mlir::Type element) {
   std::string symbol = name.str();
+  std::vector<std::string> tensors;
+  for (const std::string &tensor : source.tensors)
+    tensors.push_back(input.names.nameOf(tensor));
   mlir::ArrayAttr further;
-  if (source.tensors.size() > 1) {
+  if (tensors.size() > 1) {
     llvm::SmallVector<llvm::StringRef> names;
-    llvm::append_range(names, llvm::drop_begin(source.tensors));
+    llvm::append_range(names, llvm::drop_begin(tensors));
     further = builder.getStrArrayAttr(names);
   }
   mlir::DenseI64ArrayAttr stored;
@@ -58,7 +61,7 @@ Value ModelBuilder::declare(const llvm::Twine &name, const WeightSource &source,
     mlir::OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(function);
     auto weight = seq::WeightOp::create(
-        builder, at(symbol), symbol, source.tensors.front(),
+        builder, at(symbol), symbol, tensors.front(),
         RankedTensorType::get(shape, element), further, stored, source.rows,
         source.derived, source.transposed, /*computed=*/nullptr);
     weights[symbol] = weight;
@@ -104,7 +107,8 @@ void ModelBuilder::remark(seq::WeightOp weight, llvm::StringRef source) {
 mlir::Type ModelBuilder::getMatrixElement(llvm::StringRef source) {
   if (input.declared)
     return input.declared;
-  const CheckpointTensor *tensor = input.checkpoint.find(source);
+  const CheckpointTensor *tensor =
+      input.checkpoint.find(input.names.nameOf(source));
   std::optional<storage::Storage> stored;
   if (tensor)
     stored = tensor->entry->type.getStorage(builder.getContext());

@@ -115,8 +115,10 @@ public:
 
   /// Whether the checkpoint's weights have a tensor.
   bool hasTensor(llvm::StringRef name) const {
-    return input.checkpoint.has(name);
+    return input.checkpoint.has(input.names.nameOf(name));
   }
+  /// Whether they are called as the public library holds them (HeldNames.h).
+  bool areNamesHeld() const { return input.names.areHeld(); }
 
   mlir::Value getTokens() { return function.getArgument(0); }
   mlir::Value getOutputRows() { return function.getArgument(1); }

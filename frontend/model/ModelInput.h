@@ -4,6 +4,7 @@
 
 #include "frontend/checkpoint/Checkpoint.h"
 #include "frontend/checkpoint/ConfigReader.h"
+#include "frontend/checkpoint/HeldNames.h"
 #include "frontend/checkpoint/StoredForm.h"
 #include "frontend/weights/WeightTypes.h"
 
@@ -50,6 +51,8 @@ struct FamilyInput {
   /// The widest window of a layer that has not, since it sees no more; 0: there
   /// is none.
   int64_t widestKept = 0;
+  /// How the checkpoint calls the tensors that families name.
+  HeldNames names = {};
 };
 
 /// The most that a dimension of a configuration may be, and the most layers:

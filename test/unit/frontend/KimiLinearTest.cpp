@@ -2,6 +2,8 @@
 // by name what other models have under its name.
 #include "test/unit/frontend/ConfigImport.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 using namespace effc::frontend;
 using namespace effc::test;
 using nlohmann::json;
@@ -99,6 +101,34 @@ TEST_F(KimiLinearTest, RefusesWhatItDoesNotHave) {
             "config.json: hidden_act 'situ' is not supported; supported: silu, "
             "swish, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, relu, relu2, "
             "sigmoid");
+}
+
+// The hub's code and the public library have other defaults, and other weights of
+// an expert that is taken alone.
+TEST_F(KimiLinearTest, AbsentKeysAreThoseOfWhoeverWroteIt) {
+  auto text = [&] {
+    EXPECT_EQ(import(), "success");
+    std::string text;
+    llvm::raw_string_ostream(text) << *module;
+    return text;
+  };
+  auto expectDefault = [&](const char *key, const json &value) {
+    config[key] = value;
+    std::string said = text();
+    config.erase(key);
+    EXPECT_EQ(text(), said) << key;
+  };
+  expectDefault("num_shared_experts", 0);
+  expectDefault("routed_scaling_factor", 1.0);
+  expectDefault("rms_norm_eps", 1e-6);
+  config["num_experts_per_token"] = 1;
+  EXPECT_NE(text().find("weighting<score>"), std::string::npos);
+  config["layer_types"] = {"linear_attention", "linear_attention",
+                           "full_attention", "linear_attention"};
+  EXPECT_NE(text().find("weighting<share>"), std::string::npos);
+  expectDefault("num_shared_experts", 1);
+  expectDefault("routed_scaling_factor", 2.446);
+  expectDefault("rms_norm_eps", 1e-5);
 }
 
 // Without experts, and with all of a layer's, which the router still weighs.
