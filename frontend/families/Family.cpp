@@ -193,6 +193,8 @@ llvm::ArrayRef<Family> effc::frontend::getFamilies() {
        importFalconH1},
       {"nemotron_h", "NemotronHForCausalLM", "", readVocabularySize,
        importNemotronH, /*hasOwnCode=*/true},
+      {"NemotronH_Nano_VL_V2", "NemotronH_Nano_VL_V2", "",
+       readNemotronSeeingVocabulary, importNemotronSeeing, /*hasOwnCode=*/true},
       {"gpt_oss", "GptOssForCausalLM", "", readVocabularySize, importGptOss},
       {"granite", "GraniteForCausalLM", "", readVocabularySize, importGranite},
       {"ministral", "MinistralForCausalLM", "", readVocabularySize,

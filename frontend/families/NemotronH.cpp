@@ -10,6 +10,8 @@ using namespace effc::frontend;
 using llvm::Twine;
 using mlir::Value;
 
+using Module = llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>;
+
 namespace {
 
 enum class Kind : unsigned { Mamba, Attention, Mlp, Experts };
@@ -140,8 +142,7 @@ static ExpertsConfig readNemotronExperts(ConfigReader &reader,
   return experts;
 }
 
-static NemotronHConfig readNemotronH(FamilyInput &input) {
-  ConfigReader &reader = input.config;
+static NemotronHConfig readNemotronH(ConfigReader &reader, FamilyInput &input) {
   NemotronHConfig config;
   DecoderConfig &decoder = config.decoder;
   decoder.family = "nemotron_h";
@@ -243,15 +244,16 @@ static Value emitMixer(ModelBuilder &model, const NemotronHConfig &config,
   llvm_unreachable("every kind is listed");
 }
 
-llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
-effc::frontend::importNemotronH(FamilyInput &input) {
-  NemotronHConfig config = readNemotronH(input);
-  if (llvm::Error error = input.config.finish())
-    return error;
+/// Tensors begin with `outer`; those that begin with one of `others` are left aside.
+static Module build(NemotronHConfig &config, FamilyInput &input,
+                    const std::string &outer,
+                    llvm::ArrayRef<llvm::StringRef> others) {
   DecoderConfig &decoder = config.decoder;
-  decoder.prefix = findPrefix(input, {"backbone.", "model."},
+  std::string released = outer + "backbone.", saved = outer + "model.";
+  decoder.prefix = findPrefix(input, {released, saved},
                               {"embeddings.weight", "norm_f.weight"});
-  leaveAside(input, {}, {"mtp."});
+  decoder.head.head = outer + "lm_head.weight";
+  leaveAside(input, {}, others);
   TextModelConfig text = textModelOf(decoder, input);
   text.head.table = decoder.prefix + "embeddings.weight";
   text.endNorm = decoder.prefix + "norm_f";
@@ -271,4 +273,76 @@ effc::frontend::importNemotronH(FamilyInput &input) {
     }
     return x;
   });
+}
+
+Module effc::frontend::importNemotronH(FamilyInput &input) {
+  NemotronHConfig config = readNemotronH(input.config, input);
+  if (llvm::Error error = input.config.finish())
+    return error;
+  return build(config, input, "", {"mtp."});
+}
+
+/// The key of the text's part of a model that sees; either name is in releases.
+static llvm::StringRef keyOfText(ConfigReader &outer) {
+  return outer.isSet("text_config") && !outer.isSet("llm_config")
+             ? "text_config"
+             : "llm_config";
+}
+
+int64_t effc::frontend::readNemotronSeeingVocabulary(ConfigReader &outer,
+                                                     int64_t most) {
+  llvm::StringRef key = keyOfText(outer);
+  const JsonObject *object = outer.getObjectIfSet(key);
+  if (!object) {
+    outer.report("lacks " + quote(key));
+    return 1;
+  }
+  ConfigReader text(outer, key, *object, /*isWhole=*/true);
+  int64_t rows = text.requireInteger("vocab_size", 1, most);
+  if (text.hasProblem())
+    outer.finishInner(text);
+  return rows;
+}
+
+Module effc::frontend::importNemotronSeeing(FamilyInput &input) {
+  ConfigReader &outer = input.config;
+  llvm::StringRef key = keyOfText(outer);
+  outer.ignore({"vision_config", "sound_config"});
+  ignoreHarmless(outer, input.remarks,
+                 {"attn_implementation",
+                  "downsample_ratio",
+                  "force_image_size",
+                  "image_tag_type",
+                  "img_context_token",
+                  "img_context_token_id",
+                  "img_end_token",
+                  "img_start_token",
+                  "max_sequence_length",
+                  "norm_mean",
+                  "norm_std",
+                  "patch_size",
+                  "projector_hidden_size",
+                  "ps_version",
+                  "sound_context_token",
+                  "sound_context_token_id",
+                  "template",
+                  "tie_word_embeddings",
+                  "use_thumbnail",
+                  "video_context_token",
+                  "video_context_token_id",
+                  "video_pruning_rate",
+                  "vit_hidden_size"});
+  ConfigReader text(outer, key, *outer.getObjectIfSet(key), /*isWhole=*/true);
+  if (text.isSet("model_type"))
+    text.expectString("model_type", "nemotron_h");
+  ignoreOuterKeys(text, input.remarks);
+  text.ignore({"auto_map", "attn_implementation"});
+  if (llvm::Error error = outer.finish())
+    return error;
+  NemotronHConfig config = readNemotronH(text, input);
+  if (llvm::Error error = text.finish())
+    return error;
+  return build(config, input, "language_model.",
+               {"mlp1.", "vision_model.", "sound_encoder.", "sound_projection.",
+                "language_model.mtp."});
 }

@@ -10,6 +10,14 @@ namespace effc::frontend {
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 importNemotronH(FamilyInput &);
 
+/// The text's part of a model that also sees or hears (`NemotronH_Nano_VL_V2`):
+/// `llm_config`, or `text_config`.
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+importNemotronSeeing(FamilyInput &);
+
+/// The rows of its table, which that object has.
+int64_t readNemotronSeeingVocabulary(ConfigReader &outer, int64_t most);
+
 } // namespace effc::frontend
 
 #endif // EFFC_FRONTEND_FAMILIES_NEMOTRONH_H
