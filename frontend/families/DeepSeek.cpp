@@ -29,7 +29,7 @@ struct DeepSeekConfig {
 struct DeepSeekDefaults {
   llvm::StringRef family;
   double epsilon = 1e-6, scale = 1;
-  int64_t groups = 1, groupsTaken = 1;
+  int64_t groups = 1, groupsTaken = 1, shared = 1;
   /// The first layers that have no experts, and those behind the last.
   int64_t dense = 0, further = 0;
 };
@@ -103,8 +103,9 @@ static DeepSeekConfig readDeepSeek(FamilyInput &input,
       reader.requireInteger("num_experts_per_tok", 1, kMostDimension);
   experts.hidden =
       reader.requireInteger("moe_intermediate_size", 1, kMostDimension);
-  experts.shared = experts.hidden *
-                   reader.requireInteger("n_shared_experts", 1, kMostExperts);
+  experts.shared =
+      experts.hidden *
+      reader.getInteger("n_shared_experts", 1, kMostExperts, otherwise.shared);
   experts.activation = decoder.mlp.activation;
   experts.scale =
       reader.getNumber("routed_scaling_factor", 1e-6, 1e6, otherwise.scale);
@@ -176,7 +177,8 @@ static Module build(FamilyInput &input, const DeepSeekConfig &config) {
 
 Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
   ConfigReader &reader = input.config;
-  DeepSeekConfig config = readDeepSeek(input, {.family = "deepseek_v2"});
+  DeepSeekConfig config =
+      readDeepSeek(input, {.family = "deepseek_v2", .shared = 2});
   readDense(reader, config, 0);
   config.latent.rotary.layout = seq::RotaryPairs::Interleaved;
   ExpertsConfig &experts = *config.decoder.experts;

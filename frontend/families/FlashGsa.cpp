@@ -41,10 +41,7 @@ static GsaConfig readGsa(FamilyInput &input) {
   config.taps = reader.getInteger("conv_size", 1, 64, 4);
   if (!reader.getBoolean("use_short_conv", false))
     config.taps = 0;
-  // To the library null is false.
-  constexpr llvm::StringLiteral kAffine = "elementwise_affine";
-  config.affine = reader.isSet(kAffine) ? reader.getBoolean(kAffine, true)
-                                        : !reader.get(kAffine);
+  config.affine = readAffine(reader);
   requireOneOf(reader, "hidden_act", {"swish"});
   config.heads = reader.getInteger("num_heads", 1, kMostDimension, 4);
   config.keyHeads = readKeyHeads(reader, config.heads);
@@ -63,7 +60,7 @@ static GsaConfig readGsa(FamilyInput &input) {
     config.slots = reader.getIntegerIfSet("num_slots", 1, kMostDimension)
                        .value_or(config.keys);
   config.temperature = reader.getNumber("gate_logit_normalizer", 1e-6, 1e9, 8);
-  requireOneOf(reader, "feature_map", {"swish", "relu"});
+  requireOneOf(reader, "feature_map", {"swish", "relu", "sigmoid"});
   config.feature =
       readActivation(reader, "feature_map", seq::Nonlinearity::Silu);
   ignoreHarmless(

@@ -20,7 +20,7 @@ Module effc::frontend::importFlashHgrn(FamilyInput &input) {
     taps = 0;
   bool bounded = reader.getBoolean("use_lower_bound", true);
   requireOneOf(reader, "hidden_act", {"swish"});
-  requireOneOf(reader, "elementwise_affine", {"true", "null"});
+  bool affine = readAffine(reader);
   ignoreHarmless(reader, input.remarks, {"fuse_norm"});
   if (llvm::Error error = reader.finish())
     return error;
@@ -54,9 +54,10 @@ Module effc::frontend::importFlashHgrn(FamilyInput &input) {
                                   forget, bound, state, /*form=*/nullptr);
     model.setNextState(op.getNextState());
     Value gate = model.project(name + "g", source + "g_proj", x, inner);
-    Value y = normAndGate(model, name, source + "g_norm",
-                          model.reshape(name + "mixer", op.getY(), {inner}), 1,
-                          config.norm.epsilon, gate, seq::Nonlinearity::Silu);
+    Value y =
+        normAndGate(model, name, source + "g_norm",
+                    model.reshape(name + "mixer", op.getY(), {inner}), 1,
+                    config.norm.epsilon, gate, seq::Nonlinearity::Silu, affine);
     return model.project(name + "o", source + "o_proj", y, config.width);
   };
   if (bounded && config.layers == 1)

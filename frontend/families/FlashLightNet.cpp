@@ -74,10 +74,7 @@ static LightNetConfig readLightNet(FamilyInput &input) {
     config.taps = 0;
   config.gateRank =
       reader.getInteger("gate_low_rank_dim", 1, kMostDimension, 128);
-  // To the library null is false.
-  constexpr llvm::StringLiteral kAffine = "elementwise_affine";
-  config.affine = reader.isSet(kAffine) ? reader.getBoolean(kAffine, true)
-                                        : !reader.get(kAffine);
+  config.affine = readAffine(reader);
   requireOneOf(reader, "hidden_act", {"swish"});
   ignoreHarmless(reader, input.remarks, {"fuse_norm"});
   return config;

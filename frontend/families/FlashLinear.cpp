@@ -66,8 +66,7 @@ static LinearConfig readGated(FamilyInput &input, llvm::StringRef family,
   requireOneOf(reader, "hidden_act", {"swish"});
   config.feature =
       readFunction(reader, "feature_map", seq::Nonlinearity::Identity);
-  config.affine = !reader.isSet("elementwise_affine") ||
-                  reader.getBoolean("elementwise_affine", true);
+  config.affine = readAffine(reader);
   config.fused = reader.getBoolean("fuse_norm", true) && config.gate;
   config.keyHeads = readKeyHeads(reader, config.heads);
   return config;
@@ -254,7 +253,7 @@ static LinearConfig readHgrn2(FamilyInput &input, bool &bounded) {
   config.values = config.keys;
   config.taps = readTaps(reader, false);
   requireOneOf(reader, "hidden_act", {"swish"});
-  requireOneOf(reader, "elementwise_affine", {"true", "null"});
+  config.affine = readAffine(reader);
   bounded = reader.getBoolean("use_lower_bound", true);
   ignoreHarmless(reader, input.remarks, {"fuse_norm"});
   return config;
@@ -306,7 +305,8 @@ Module effc::frontend::importFlashHgrn2(FamilyInput &input) {
     model.setNextState(op.getNextState());
     Value y = normAndGate(model, name, source + "g_norm",
                           model.reshape(name + "mixer", op.getY(), {width}), 1,
-                          kEpsilon, /*gate=*/{}, seq::Nonlinearity::Identity);
+                          kEpsilon, /*gate=*/{}, seq::Nonlinearity::Identity,
+                          config.affine);
     return model.project(name + "o", source + "o_proj", y, width);
   };
   if (bounded && config.model.layers == 1)

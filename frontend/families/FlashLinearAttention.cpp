@@ -61,8 +61,7 @@ static LinearAttentionConfig readLinearAttention(FamilyInput &input) {
         config.feature = map;
   config.shared = reader.getBoolean("tie_feature_map_qk", false);
   config.normalised = reader.getBoolean("norm_feature_map", false);
-  config.affine = !reader.isSet("elementwise_affine") ||
-                  reader.getBoolean("elementwise_affine", true);
+  config.affine = readAffine(reader);
   config.sumOfQueries = reader.getBoolean("norm_q", false);
   config.sumOfKeys = reader.getBoolean("norm_k", false);
   requireOneOf(reader, "hidden_act", {"swish"});

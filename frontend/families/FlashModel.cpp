@@ -234,16 +234,22 @@ Value effc::frontend::projectAndConvolve(ModelBuilder &model,
                                 activation);
 }
 
+bool effc::frontend::readAffine(ConfigReader &reader) {
+  constexpr llvm::StringLiteral kAffine = "elementwise_affine";
+  return reader.isSet(kAffine) ? reader.getBoolean(kAffine, true)
+                               : !reader.get(kAffine);
+}
+
 Value effc::frontend::normAndGate(ModelBuilder &model, const std::string &name,
                                   const std::string &source, Value x,
                                   int64_t heads, double epsilon, Value gate,
-                                  seq::Nonlinearity activation) {
+                                  seq::Nonlinearity activation, bool affine) {
   int64_t channels =
       llvm::cast<mlir::RankedTensorType>(x.getType()).getDimSize(1);
   NormConfig config;
   config.epsilon = epsilon;
-  Value y = model.groupNorm(name + "norm", source, x, heads, channels / heads,
-                            config);
+  Value y = model.groupNorm(name + "norm", source, x, heads,
+                            affine ? channels / heads : 0, config);
   if (!gate)
     return y;
   return model.mul(name + "norm", y,

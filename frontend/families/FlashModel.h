@@ -87,11 +87,15 @@ mlir::Value projectAndConvolve(ModelBuilder &model, const std::string &name,
                                mlir::Value x, int64_t rows, int64_t taps,
                                seq::Activation activation);
 
-/// A norm of each head, with a weight of `source`.weight, and a gate after it.
+/// A norm of each head, with a weight of `source`.weight where `affine`, and a gate
+/// after it.
 mlir::Value normAndGate(ModelBuilder &model, const std::string &name,
                         const std::string &source, mlir::Value x, int64_t heads,
                         double epsilon, mlir::Value gate,
-                        seq::Nonlinearity activation);
+                        seq::Nonlinearity activation, bool affine = true);
+
+/// Reads `elementwise_affine`, whose null is false, as to the library.
+bool readAffine(ConfigReader &reader);
 
 /// The layer's softmax attention.
 mlir::Value emitFlashAttention(ModelBuilder &model, const FlashConfig &config,

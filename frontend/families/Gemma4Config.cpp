@@ -25,41 +25,42 @@ static void checkHeads(ConfigReader &reader, const AttentionConfig &attention,
 }
 
 /// The heads of layers that see all keys as the public library saves them: an
-/// object for each of these layers, under its number.
+/// object for each of these layers, under its number, with the numbers that are not
+/// those of the other layers. A layer with none has no object.
 static void readLayerHeads(ConfigReader &reader, const JsonObject &layers,
                            Gemma4Config &config) {
-  size_t whole = size_t(llvm::count(config.slides, 0u));
-  if (layers.getMembers().size() != whole)
-    return reader.report("expects 'per_layer_config' to have an object for "
-                         "each of the " +
-                         Twine(whole) + " layers of full_attention, but got " +
-                         Twine(layers.getMembers().size()));
+  const AttentionConfig &local = config.decoder.attention;
+  size_t named = 0;
+  std::optional<AttentionConfig> first;
   for (size_t layer = 0; layer < config.slides.size(); ++layer) {
     if (config.slides[layer] == 1)
       continue;
     std::string name = std::to_string(layer);
-    const JsonValue *value = layers.find(name);
-    const JsonObject *object = value ? value->getObject() : nullptr;
-    if (!object)
-      return reader.report("expects 'per_layer_config' to have an object " +
-                           quote(name));
-    ConfigReader inner(reader, "per_layer_config." + name, *object);
-    AttentionConfig own = config.whole;
-    own.keys = inner.getInteger("head_dim", 1, kMostDimension, own.keys);
-    own.keyHeads = inner.getInteger("num_key_value_heads", 1, kMostDimension,
-                                    config.decoder.attention.keyHeads);
-    reader.finishInner(inner);
-    bool isFirst =
-        llvm::find(config.slides, 0u) - config.slides.begin() == int64_t(layer);
-    if (!isFirst && !reader.hasProblem() &&
-        (own.keys != config.whole.keys ||
-         own.keyHeads != config.whole.keyHeads))
+    AttentionConfig own = local;
+    if (const JsonValue *value = layers.find(name)) {
+      ++named;
+      const JsonObject *object = value->getObject();
+      if (!object)
+        return reader.report("expects 'per_layer_config' to have an object " +
+                             quote(name));
+      ConfigReader inner(reader, "per_layer_config." + name, *object);
+      own.keys = inner.getInteger("head_dim", 1, kMostDimension, own.keys);
+      own.keyHeads = inner.getInteger("num_key_value_heads", 1, kMostDimension,
+                                      own.keyHeads);
+      reader.finishInner(inner);
+    }
+    if (first && !reader.hasProblem() &&
+        (own.keys != first->keys || own.keyHeads != first->keyHeads))
       return reader.report(
           "expects the heads of all layers of full_attention in "
           "'per_layer_config' to be alike, but got others in " +
           quote(name));
-    config.whole = own;
+    first = config.whole = own;
   }
+  if (named != layers.getMembers().size())
+    reader.report("expects 'per_layer_config' to name layers of full_attention "
+                  "alone, but got " +
+                  Twine(layers.getMembers().size() - named) + " others");
 }
 
 static void readHeads(ConfigReader &reader, Gemma4Config &config) {

@@ -48,13 +48,21 @@ Module effc::frontend::importOlmo2(FamilyInput &input) {
 }
 
 /// One object for each kind of layers, as the public library saves them: it
-/// reads nothing else of `rope_parameters`.
-static void checkRotaryKinds(ConfigReader &reader) {
+/// reads nothing else of `rope_parameters`, and saves what stands beside them again.
+static void checkRotaryKinds(ConfigReader &reader, Remarks &remarks) {
+  constexpr llvm::StringLiteral kWhole = "full_attention",
+                                kLocal = "sliding_attention";
   const JsonObject *object = reader.getObjectIfSet("rope_parameters");
   if (!object)
     return;
+  bool hasBoth = object->find(kWhole) && object->find(kLocal);
   for (const JsonMember &member : object->getMembers())
-    if (member.key != "full_attention" && member.key != "sliding_attention")
+    if (member.key == kWhole || member.key == kLocal)
+      continue;
+    else if (hasBoth)
+      remarks.push_back("config.json: rope_parameters: " + quote(member.key) +
+                        " is ignored: each kind of layers has an object");
+    else
       reader.report("expects 'rope_parameters' to have objects "
                     "'full_attention' and 'sliding_attention' alone, but got " +
                     quote(member.key));
@@ -73,7 +81,7 @@ Module effc::frontend::importOlmo3(FamilyInput &input) {
       reader, "layer_types", int64_t(config.layers.size()),
       {"full_attention", "sliding_attention"},
       [](int64_t layer) -> unsigned { return (layer + 1) % 4 != 0; });
-  checkRotaryKinds(reader);
+  checkRotaryKinds(reader, input.remarks);
   // Outside of 'rope_parameters' the public library hands theta and scaling to
   // the layers that see all keys alone.
   RotaryRequest whole{config.attention.keys, config.context};

@@ -16,7 +16,7 @@ namespace {
 struct XlstmConfig {
   int64_t width = 1, layers = 1;
   int64_t heads = 1, keys = 1, values = 1; // H, K, V
-  bool bias = false, endNorm = true;
+  bool bias = false;
   /// One tensor for several projections.
   bool fused = false;
   double gateCap = 15, epsilon = 1e-6;
@@ -66,7 +66,11 @@ static XlstmConfig readXlstm(FamilyInput &input) {
   config.keys = readChannels(reader, "qk_dim_factor", 0.5, config);
   config.values = readChannels(reader, "v_dim_factor", 1, config);
   config.bias = reader.getBoolean("use_bias", false);
-  config.endNorm = reader.getBoolean("add_out_norm", true);
+  // The public library applies the last norm all the same.
+  if (!reader.getBoolean("add_out_norm", true))
+    input.remarks.push_back(
+        "config.json: 'add_out_norm' is ignored: the public "
+        "library has the norm whatever the key says");
   config.norm.epsilon = reader.getNumber("norm_eps", 0, 1, 1e-6);
   config.norm.bias = config.bias;
   config.epsilon = reader.getNumber("eps", 0, 1, 1e-6);
@@ -167,8 +171,7 @@ effc::frontend::importXlstm(FamilyInput &input) {
   text.vocabulary = input.vocabulary;
   text.width = config.width;
   text.head = config.head;
-  if (config.endNorm)
-    text.endNorm = "backbone.out_norm";
+  text.endNorm = "backbone.out_norm";
   text.norm.epsilon = config.norm.epsilon; // nothing else of the layers'
   text.logitCap = config.logitCap;
   return buildTextModel(text, input, [&](ModelBuilder &model, Value x) {

@@ -93,10 +93,10 @@ static ZayaConfig readZaya(FamilyInput &input) {
     reader.report("expects 'num_key_value_heads' * 'head_dim' to be even, "
                   "but got " +
                   Twine(attention.keyWidth()));
-  config.channelTaps = reader.getInteger("cca_time0", 2, 64, 2);
-  config.headTaps = reader.getInteger("cca_time1", 2, 64, 2);
+  config.channelTaps = reader.getInteger("cca_time0", 1, 64, 2);
+  config.headTaps = reader.getInteger("cca_time1", 1, 64, 2);
   if (reader.getBoolean("lm_head_bias", false))
-    reader.report("expects 'lm_head_bias' to be false, but got true");
+    decoder.head.bias = "lm_head.bias";
   readZayaKinds(reader, input, decoder);
   readZayaExperts(reader, config);
   ignoreHarmless(reader, input.remarks, {"output_router_logits"});
@@ -249,7 +249,8 @@ private:
           model.reshape(name, model.add(name, x, bias), {channels, 1}));
     }
     Value inTurn =
-        model.reshape(name, concat(name, tokens, 2), {heads, keys * taps});
+        model.reshape(name, taps == 1 ? tokens[0] : concat(name, tokens, 2),
+                      {heads, keys * taps});
     WeightSource matrices(second + "weight");
     matrices.stored = {channels, keys, taps};
     WeightSource shift(second + "bias");

@@ -14,6 +14,8 @@ struct HeadConfig {
   /// Whether a head of its own may stand beside `tied`, and is then used: so do
   /// releases of the public library since 5.
   bool mayDiffer = true;
+  /// The tensor of what is added to the logits; empty: nothing.
+  llvm::StringRef bias = "";
 };
 
 /// Whether the head is the table of embeddings. A tied head that is stored too

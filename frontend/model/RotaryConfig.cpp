@@ -41,7 +41,7 @@ public:
       readProportional(config);
       return config;
     }
-    config.pairs = readPairs();
+    config.pairs = readPairs(kind);
     if (scaling.hasProblem() || outer.hasProblem())
       return config;
     readQueryScales(config);
@@ -140,7 +140,9 @@ private:
           input.context, number(beta), readOriginal());
   }
 
-  int64_t readPairs() {
+  /// Of an odd number of channels the public library turns one more, and counts
+  /// frequencies by the odd number; its yarn cannot.
+  int64_t readPairs(RotaryScaling kind) {
     llvm::StringRef key = request.shareKey;
     llvm::StringRef outerKey =
         request.outerShareKey.empty() ? key : request.outerShareKey;
@@ -148,11 +150,16 @@ private:
                              outer.getNumberIfSet(outerKey, 0, 1))
                        .value_or(request.turned);
     auto turned = int64_t(double(request.keys) * share);
-    if (!scaling.hasProblem() && (turned % 2 != 0 || turned < 2))
+    int64_t pairs = (turned + 1) / 2;
+    bool isOdd = turned % 2 != 0;
+    if (!scaling.hasProblem() && (turned < 1 || 2 * pairs > request.keys ||
+                                  (isOdd && kind == RotaryScaling::Yarn)))
       outer.report("expects an even number of channels to turn, but got " +
                    Twine(turned) + " of " + Twine(request.keys) + " with " +
                    quote(key) + " " + describeNumber(share));
-    return turned / 2;
+    else if (isOdd && pairs > 1) // theta^(-2 i / turned) by pairs
+      theta = std::pow(theta, double(2 * pairs) / double(turned));
+    return pairs;
   }
 
   mlir::FloatAttr number(double value) {

@@ -50,6 +50,13 @@ effc::frontend::buildTextModel(const TextModelConfig &config,
                        : model.matrix("lm_head", config.head.head,
                                       config.vocabulary, width);
   Value logits = model.lmHead("lm_head", x, matrix);
+  if (!config.head.bias.empty())
+    logits =
+        model.add("lm_head", logits,
+                  model.broadcast("lm_head",
+                                  model.vector("lm_head_bias", config.head.bias,
+                                               config.vocabulary),
+                                  logits));
   if (config.logitScale != 1)
     logits = model.scale("lm_head", logits, config.logitScale);
   if (config.logitCap)

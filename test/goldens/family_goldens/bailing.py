@@ -47,6 +47,8 @@ CASES = [
         **SARVAM, "hidden_size": 24, "num_key_value_heads": 1, "n_group": 1, "topk_group": 1, "attention_bias": True,
         "use_qk_norm": False, "norm_topk_prob": False, "tie_word_embeddings": True, "rope_parameters": HALF},
          model_class=MODEL, draw=DRAW, dtype="bf16", embedding=0.3),
+    case("sarvam_moe", "held_bf16", "SarvamMoE", {**SARVAM, "attention_bias": True}, model_class=MODEL, draw=DRAW,
+         dtype="bf16", converted=False),
     case("bailing_moe", "plain", "SarvamMoE", {**SARVAM, "rope_parameters": HALF}, model_class=MODEL, draw=DRAW,
          rewrite=ling_as_released),
     case("bailing_moe", "biases_bf16", "SarvamMoE", {

@@ -129,6 +129,10 @@ CASES += [
         **FEW_HEADS, "intermediate_size": 12, "num_local_experts": 4, "num_experts_per_tok": 3, "sliding_window": 10,
         "rope_parameters": THETA}, dtype="bf16", converted=False, rename=lambda name: name.replace(
             "mlp.", "block_sparse_moe.")),
+    # By the library's own names.
+    case("mixtral", "saved_held", "Mixtral", {
+        **LLAMA, "hidden_size": 20, "intermediate_size": 12, "num_hidden_layers": 1, "num_local_experts": 3,
+        "num_experts_per_tok": 1}, converted=False),
     case("smollm3", "plain", "SmolLM3", {
         **PLAIN, "num_hidden_layers": 3, "intermediate_size": 28, "no_rope_layer_interval": 2}, embedding=0.3),
     case("smollm3", "windows_untied_bf16", "SmolLM3", {
@@ -142,6 +146,10 @@ CASES += [
     case("olmo3", "scaled", "Olmo3", {
         **PLAIN, "sliding_window": 9, "layer_types": TWO_KINDS, "rope_parameters": {
             "full_attention": YARN, "sliding_attention": THETA}}),
+    # Keys that the library saves beside the objects of each kind of layers, and does not read.
+    case("olmo3", "saved_keys_beside", "Olmo3", {
+        **PLAIN, "num_hidden_layers": 1, "intermediate_size": 20, "sliding_window": 9, "rope_parameters": {
+            "rope_type": "linear", "rope_theta": 700.0, "factor": 2.0}}),
     case("olmo3", "released_keys_bf16", "Olmo3", {
         **FEW_HEADS, "sliding_window": 12, "attention_bias": True, "layer_types": TWO_KINDS, "rope_parameters": {
             "full_attention": {**YARN, "rope_theta": 500000.0},

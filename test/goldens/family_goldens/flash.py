@@ -93,6 +93,8 @@ CASES = [
         hidden_size=24, expand_ratio=8, use_lower_bound=False, use_short_conv=True, conv_size=3)),
     case("hgrn2", "one_tap", "HGRN2", dict(
         hidden_size=20, expand_ratio=5, use_short_conv=True, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
+    case("hgrn2", "no_weights", "HGRN2", dict(
+        hidden_size=20, expand_ratio=5, elementwise_affine=False, num_hidden_layers=1, intermediate_size=28)),
     case("delta_net", "plain", "DeltaNet", dict(num_heads=3, expand_k=0.8, expand_v=1.2)),
     case("delta_net", "gate_negative", "DeltaNet", dict(
         hidden_size=24, num_heads=2, use_gate=True, allow_neg_eigval=True, use_short_conv=False,
@@ -214,6 +216,8 @@ CASES = [
         hidden_size=24, use_lower_bound=False, use_short_conv=True, conv_size=3, vocab_size=61)),
     case("hgrn", "one_tap", "HGRN", dict(
         hidden_size=20, use_short_conv=True, conv_size=1, num_hidden_layers=1, intermediate_size=28)),
+    case("hgrn", "no_weights", "HGRN", dict(
+        hidden_size=20, elementwise_affine=False, num_hidden_layers=1, intermediate_size=28)),
     case("yoco", "gated_retention", "YOCO", dict(
         hidden_size=24, num_self_decoder_layers=2, num_hidden_layers=4, intermediate_size=28,
         max_position_embeddings=64, vocab_size=59,

@@ -88,6 +88,12 @@ CASES = [
          config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW,
          rewrite=beside_sight("qwen3_5", "Qwen3_5ForConditionalGeneration"), rename=of_older_language,
          buffers={"visual.norm.weight": (3,)}),
+    # Five of twenty channels turn, in three pairs; `hidden_act` follows the convolution too.
+    case("qwen3_5", "text_gelu_odd_turn", "Qwen3_5", {
+        **QWEN, "vocab_size": 37, "hidden_size": 16, "intermediate_size": 20, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "num_key_value_heads": 1, "head_dim": 20, "hidden_act": "gelu_pytorch_tanh",
+        "layer_types": ["full_attention", "linear_attention"]},
+         config_class="Qwen3_5TextConfig", zero_centred=True, draw=QWEN_DRAW),
     case("qwen3_5_moe", "single", "Qwen3_5Moe", {
         **QWEN_MOE, "layer_types": ["full_attention", "linear_attention", "linear_attention"]},
          config_class="Qwen3_5MoeTextConfig", zero_centred=True, draw=QWEN_DRAW),
@@ -198,6 +204,8 @@ CASES += [
          draw=MAMBA_DRAW, dtype="bf16", embedding=0.3),
     case("falcon_h1", "gate_alone", "FalconH1", FALCON, draw=MAMBA_DRAW),
     case("falcon_h1", "one_tap", "FalconH1", {**FALCON, "mamba_d_conv": 1, "num_hidden_layers": 1}, draw=MAMBA_DRAW),
+    # What the convolution has behind it.
+    case("falcon_h1", "relu", "FalconH1", {**FALCON, "hidden_act": "relu", "num_hidden_layers": 1}, draw=MAMBA_DRAW),
     case("falcon_h1", "norm_first_bf16", "FalconH1", {
         **{k: v for k, v in FALCON.items() if k != "head_dim"}, "hidden_size": 24, "mamba_d_ssm": None,
         "mamba_n_heads": 6, "mamba_rms_norm": True, "num_key_value_heads": 1, "mamba_proj_bias": True,
@@ -223,6 +231,18 @@ def nemotron_as_released(config):
                 "AutoModelForCausalLM": "modeling_nemotron_h.NemotronHForCausalLM"}}
 
 
+def nemotron_beside_sight(config):
+    """The text's configuration inside that of a model which also sees, as Nemotron Nano 2 VL has it."""
+    kept = {"transformers_version": config.pop("transformers_version")}
+    config = nemotron_as_released(config)
+    return {**kept, "architectures": ["NemotronH_Nano_VL_V2"], "model_type": "NemotronH_Nano_VL_V2",
+            "auto_map": {"AutoConfig": "configuration.NemotronH_Nano_VL_V2_Config",
+                         "AutoModel": "modeling.NemotronH_Nano_VL_V2"},
+            "downsample_ratio": 0.5, "force_image_size": 512, "image_tag_type": "internvl", "llm_config": config,
+            "norm_mean": [0.5, 0.5, 0.5], "ps_version": "v2", "template": "a", "vision_config": {"patch_size": 16},
+            "vit_hidden_size": 12}
+
+
 # The bound that the library has in prompts alone does not bind.
 NEMOTRON = dict(vocab_size=53, hidden_size=20, intermediate_size=28, num_attention_heads=4, num_key_value_heads=2,
                 head_dim=6, max_position_embeddings=64, mamba_num_heads=6, mamba_head_dim=5, n_groups=2,
@@ -234,11 +254,20 @@ CASES += [
     case("nemotron_h", "one_tap", "NemotronH", {
         **NEMOTRON, "conv_kernel": 1, "layers_block_type": ["linear_attention", "full_attention"]},
          draw={**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4)}),
+    case("nemotron_h", "functions", "NemotronH", {
+        **NEMOTRON, "mamba_hidden_act": "relu", "mlp_hidden_act": "gelu", "layers_block_type": [
+            "linear_attention", "mlp"]}, draw={**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4)}),
     case("nemotron_h", "letters_bf16", "NemotronH", {
         **NEMOTRON, "vocab_size": 47, "hidden_size": 24, "num_key_value_heads": 1, "n_groups": 3, "conv_kernel": 3,
         "use_bias": True, "use_conv_bias": False, "mlp_bias": True, "layer_norm_epsilon": 1e-4,
         "layers_block_type": ["full_attention", "linear_attention", "mlp"]},
          draw=MAMBA_DRAW, dtype="bf16", rewrite=nemotron_as_released),
+]
+CASES += [
+    case("nemotron_h", "seeing_bf16", "NemotronH", {
+        **NEMOTRON, "hidden_size": 16, "layers_block_type": ["linear_attention", "full_attention"]},
+         draw={**MAMBA_DRAW, r"mixer\.D$": (1.0, 0.4)}, dtype="bf16", rewrite=nemotron_beside_sight,
+         rename=of_older_language, buffers={"vision_model.radio.weight": (4, 3), "mlp1.0.weight": (5,)}),
 ]
 NEMOTRON_MOE = {**NEMOTRON, "moe_intermediate_size": 10, "moe_shared_expert_intermediate_size": 14,
                 "n_routed_experts": 5, "num_experts_per_tok": 2, "routed_scaling_factor": 2.5}

@@ -135,6 +135,16 @@ CASES = [
         num_experts=6, num_experts_per_token=2, moe_intermediate_size=10, num_shared_experts=1,
         moe_renormalize=True, moe_router_activation_func="sigmoid", routed_scaling_factor=2.446,
         first_k_dense_replace=1, moe_layer_freq=1)),
+    # Convolutions of one tap, by the hub's key of them.
+    case("taps_of_one", dict(
+        vocab_size=31, hidden_size=12, num_hidden_layers=2, intermediate_size=16, rms_norm_eps=1e-5, head_dim=6,
+        num_attention_heads=2, num_key_value_heads=2, q_lora_rank=None, kv_lora_rank=6, qk_nope_head_dim=5,
+        qk_rope_head_dim=4, v_head_dim=3, tie_word_embeddings=False,
+        linear_attn_config=dict(num_heads=2, head_dim=5, short_conv_kernel_size=1, kda_layers=[1],
+                                full_attn_layers=[2]),
+        num_experts=4, num_experts_per_token=2, moe_intermediate_size=6, num_shared_experts=1,
+        moe_renormalize=True, moe_router_activation_func="sigmoid", routed_scaling_factor=2.446,
+        first_k_dense_replace=1, moe_layer_freq=1)),
     # Compressed queries; a softmax's scores as they are; every other layer has experts.
     case("query_rank_bf16", dict(
         vocab_size=47, hidden_size=24, num_hidden_layers=4, intermediate_size=36, rms_norm_eps=1e-4, head_dim=12,
@@ -156,19 +166,25 @@ CASES = [
 ]
 
 
-def build_librarys(taps=3):
+def build_librarys(taps=3, **more):
     """The public library's own model (releases from 5.24), with its functions in torch and not Triton's."""
     from transformers.models.kimi_linear import modeling_kimi_linear as library
     for name in ("chunk_kimi_delta_attention", "recurrent_kimi_delta_attention", "causal_conv1d_fn",
                  "causal_conv1d_update"):
         setattr(library, name, inspect.unwrap(getattr(library, name)))
-    return transformers.KimiLinearForCausalLM(transformers.KimiLinearConfig(
+    settings = dict(
         vocab_size=23, hidden_size=12, intermediate_size=20, moe_intermediate_size=9, num_hidden_layers=2,
         num_attention_heads=3, num_key_value_heads=3, kv_lora_rank=10, qk_rope_head_dim=4, qk_nope_head_dim=6,
         v_head_dim=5, n_shared_experts=1, num_local_experts=4, num_experts_per_tok=2, linear_head_dim=8,
         linear_num_heads=2, linear_conv_kernel_dim=taps, max_position_embeddings=64, rms_norm_eps=1e-5,
         layer_types=["linear_attention", "full_attention"], mlp_layer_types=["dense", "sparse"],
-        experts_implementation="eager", bos_token_id=1, eos_token_id=2, pad_token_id=0))
+        experts_implementation="eager", bos_token_id=1, eos_token_id=2, pad_token_id=0)
+    return transformers.KimiLinearForCausalLM(transformers.KimiLinearConfig(**{**settings, **more}))
+
+
+# One expert, whose weight is its share of itself, 1, to the library.
+HELD = dict(num_experts_per_tok=1, attention_bias=True, q_lora_rank=7, mlp_layer_types=["sparse", "dense"],
+            hidden_act="gelu")
 
 
 if hasattr(transformers, "KimiLinearConfig"):
@@ -176,4 +192,8 @@ if hasattr(transformers, "KimiLinearConfig"):
                      r"e_score_correction_bias$": (0.0, 0.4)}
     CASES += [
         Case("kimi_linear", "saved_by_library", build_librarys, 23, draw=LIBRARYS_DRAW),
-        Case("kimi_linear", "one_tap", lambda: build_librarys(taps=1), 23, draw=LIBRARYS_DRAW)]
+        Case("kimi_linear", "one_tap", lambda: build_librarys(taps=1), 23, draw=LIBRARYS_DRAW),
+        Case("kimi_linear", "saved_one_expert", lambda: build_librarys(**HELD), 23, draw=LIBRARYS_DRAW),
+        # As the library holds them: taps in one tensor, experts in two.
+        Case("kimi_linear", "saved_held_bf16", lambda: build_librarys(**HELD), 23, draw=LIBRARYS_DRAW, dtype="bf16",
+             converted=False)]

@@ -150,6 +150,10 @@ CASES += [
         **GEMMA4, "num_hidden_layers": 3, "layer_types": ["full_attention", "sliding_attention", "full_attention"],
         "num_kv_shared_layers": 1, "tie_word_embeddings": False, "attention_bias": True,
         "final_logit_softcapping": 4.0}, config_class="Gemma4TextConfig", draw=GEMMA4_DRAW),
+    # Heads of one size: the library saves no number of its own for any layer.
+    case("gemma4", "text_alike_heads", "Gemma4", {
+        **GEMMA4, "num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"], "global_head_dim": 6,
+        "hidden_size_per_layer_input": 0}, config_class="Gemma4TextConfig", draw=GEMMA4_DRAW, embedding=0.3),
     case("gemma4", "seeing_experts_bf16", "Gemma4", {
         **GEMMA4, "num_hidden_layers": 2, "layer_types": ["sliding_attention", "full_attention"],
         "hidden_size_per_layer_input": 0, "attention_k_eq_v": True, "num_global_key_value_heads": 1,
@@ -182,6 +186,8 @@ M2 = {**LLAMA, "hidden_size": 20, "intermediate_size": 10, "num_local_experts": 
 M2_DRAW = {r"e_score_correction_bias$": (0.0, 0.4)}
 CASES += [
     case("minimax_m2", "plain", "MiniMaxM2", M2, draw=M2_DRAW),
+    case("minimax_m2", "saved_held_bf16", "MiniMaxM2", {**M2, "num_local_experts": 3}, draw=M2_DRAW, dtype="bf16",
+         converted=False),
     # One expert, whose weight is its share of itself.
     case("minimax_m2", "released_tied_bf16", "MiniMaxM2", {
         **M2, "hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 10,

@@ -59,6 +59,11 @@ CASES = [
     case("olmo_hybrid", "released_bf16", "OlmoHybrid", {
         **OLMO, "linear_num_value_heads": 2, "linear_value_head_dim": 11, "num_key_value_heads": 2, "attention_bias": True, "linear_allow_neg_eigval": False,
         "rope_parameters": {"rope_type": "default", "rope_theta": 300.0}}, draw=OLMO_DRAW, dtype="bf16", pack=as_released),
+    # Taps of queries, keys and values in one tensor, as the library holds them.
+    case("olmo_hybrid", "saved_held_bf16", "OlmoHybrid", {
+        **OLMO, "linear_num_value_heads": 2, "num_key_value_heads": 2, "hidden_act": "relu2",
+        "rope_parameters": {"rope_type": "default", "rope_theta": None}}, draw=OLMO_DRAW, dtype="bf16",
+         converted=False),
     case("lfm3", "plain", "Lfm3", {
         **LFM3, "layer_types": ["conv", "sliding_attention", "full_attention"]}, draw=LFM2_DRAW, embedding=0.3),
     case("lfm3", "no_gates_untied_bf16", "Lfm3", {
@@ -148,6 +153,13 @@ BAILING_DRAW = {r"A_log$": (0.0, 0.7), r"dt_bias$": (0.0, 1.0), r"conv1d\.weight
 CASES += [
     case("bailing_hybrid", "bounded", "BailingHybrid", BAILING, draw=BAILING_DRAW),
     case("bailing_hybrid", "one_tap", "BailingHybrid", {**BAILING, "linear_conv_kernel_dim": 1}, draw=BAILING_DRAW),
+    case("bailing_hybrid", "hub_one_tap", "BailingHybrid", {
+        **BAILING, "hidden_size": 16, "num_local_experts": 4, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 1,
+        "short_conv_kernel_size": 1}, draw=BAILING_DRAW, rewrite=bailing_as_released),
+    # By the library's own names, and with the biases that no release has.
+    case("bailing_hybrid", "held_bf16", "BailingHybrid", {
+        **BAILING, "q_lora_rank": 7, "attention_bias": True, "hidden_act": "gelu"}, draw=BAILING_DRAW, dtype="bf16",
+         converted=False),
     case("bailing_hybrid", "released_bf16", "BailingHybrid", {
         **BAILING, "hidden_size": 24, "q_lora_rank": 9, "kda_safe_gate": False, "short_conv_kernel_size": 3,
         "n_shared_experts": 2, "num_local_experts": 8, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2,

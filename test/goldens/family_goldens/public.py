@@ -214,6 +214,11 @@ CASES += [
         **MAMBA, "hidden_size": 20, "state_size": 7, "conv_kernel": 3, "use_bias": True,
         "use_conv_bias": False, "time_step_rank": "auto", "tie_word_embeddings": False, "expand": 3},
          dtype="bf16"),
+    case("mamba", "gelu", "Mamba", {**MAMBA, "hidden_size": 16, "num_hidden_layers": 1, "hidden_act": "gelu"},
+         embedding=0.3),
+    case("mamba2", "relu", "Mamba2", dict(
+        vocab_size=31, hidden_size=20, state_size=5, num_hidden_layers=1, num_heads=4, head_dim=10, n_groups=2,
+        hidden_act="relu"), embedding=0.3),
     case("mamba2", "plain", "Mamba2", dict(
         vocab_size=59, hidden_size=20, state_size=9, num_hidden_layers=2, num_heads=6, head_dim=10, expand=3,
         n_groups=2, tie_word_embeddings=False, time_step_limit=(0.3, 1.2), layer_norm_epsilon=1e-4), embedding=0.3),
@@ -239,6 +244,9 @@ CASES += [
         "block_types": ["attention", "recurrent"], "logits_soft_cap": 4.0, "num_hidden_layers": 2,
         "attention_window_size": 20}, zero_centred=True, embedding=0.25, dtype="bf16"),
     case("xlstm", "single", "xLSTM", XLSTM),
+    # The library applies the last norm all the same.
+    case("xlstm", "norm_unasked", "xLSTM", {
+        **XLSTM, "hidden_size": 16, "num_hidden_layers": 1, "num_heads": 2, "add_out_norm": False}),
     case("xlstm", "fused_biases", "xLSTM", {
         **XLSTM, "num_heads": 2, "weight_mode": "fused", "use_bias": True, "qk_dim_factor": 0.75,
         "gate_soft_cap": 6.0, "output_logit_soft_cap": 3.0}, draw={r"ifgate_preact\.bias$": (0.5, 1.5)}),
@@ -279,6 +287,9 @@ MINIMAX = dict(vocab_size=53, hidden_size=20, intermediate_size=12, num_hidden_l
                max_position_embeddings=64, block_size=16)
 CASES += [
     case("minimax", "plain", "MiniMax", MINIMAX),
+    case("minimax", "saved_held", "MiniMax", {
+        **MINIMAX, "num_hidden_layers": 2, "num_local_experts": 3, "layer_types": ["full_attention", "linear_attention"]},
+         converted=False),
     case("minimax", "shares_window_bf16", "MiniMax", {
         **MINIMAX, "num_hidden_layers": 2, "num_key_value_heads": 1, "num_local_experts": 3,
         "layer_types": ["linear_attention", "full_attention"], "sliding_window": 10,

@@ -49,6 +49,9 @@ CASES += [
     case("zaya", "skipping", "Zaya", ZAYA, draw={**ZAYA_DRAW, r"balancing_biases$": (-1.0, 0.05),
                                                  r"router_mlp\.out_proj\.weight$": (0.0, 2.0)},
          embedding=0.3, settle=skipping_as_loaded),
+    case("zaya", "taps_of_one_head_bias", "Zaya", {
+        **ZAYA, "num_hidden_layers": 2, "num_experts": 3, "cca_time0": 1, "cca_time1": 1, "lm_head_bias": True},
+         draw=ZAYA_DRAW, embedding=0.3, settle=skipping_as_loaded),
     case("zaya", "windows_biases_bf16", "Zaya", {
         **ZAYA, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 3,
         "head_dim": 4, "num_experts": 4, "router_hidden_size": 9, "cca_time0": 3, "cca_time1": 4,

@@ -54,6 +54,9 @@ TEST_F(DeepSeekTest, AbsentKeysAreTheLibrarysDefaults) {
   expectDefault("deepseek_v2/plain", "routed_scaling_factor", 1.0);
   expectDefault("deepseek_v3/plain", "routed_scaling_factor", 2.5);
   expectDefault("glm4_moe_lite/listed", "routed_scaling_factor", 1.8);
+  expectDefault("deepseek_v2/plain", "n_shared_experts", 2);
+  expectDefault("deepseek_v3/plain", "n_shared_experts", 1);
+  expectDefault("glm4_moe_lite/listed", "n_shared_experts", 1);
   expectDefault("deepseek_v3/plain", "rms_norm_eps", 1e-6);
   expectDefault("glm4_moe_lite/listed", "rms_norm_eps", 1e-5);
 }

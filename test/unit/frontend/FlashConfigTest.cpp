@@ -113,7 +113,8 @@ TEST_F(FlashConfig, SlotAttentionWritesGatesAndBoundsThatNobodyReads) {
   for (const char *key : {"clamp_max", "clamp_min"})
     expectIgnored(key, -0.5);
   EXPECT_EQ(importWith("feature_map", "t2r"),
-            "config.json: expects 'feature_map' to be swish or relu, but got "
+            "config.json: expects 'feature_map' to be swish or relu or "
+            "sigmoid, but got "
             "\"t2r\"");
 }
 

@@ -65,6 +65,28 @@ TEST_F(RotaryConfigTest, YarnWithAndWithoutWholePairs) {
 }
 
 // A note of the authors of YaRN, which no reader follows.
+// Five of sixteen channels: the library turns six, by 10000^(-2 i / 5).
+TEST_F(RotaryConfigTest, OddNumbersOfChannels) {
+  config["rope_parameters"] = {{"rope_type", "default"},
+                               {"rope_theta", 10000.0},
+                               {"partial_rotary_factor", 0.3125}};
+  expectTurned({1.0, 0.025118863, 0.00063095737}, 1);
+  config["rope_parameters"]["partial_rotary_factor"] = 0.07;
+  expectTurned({1.0}, 1);
+  config["rope_parameters"]["partial_rotary_factor"] = 0.05;
+  EXPECT_EQ(import(),
+            "config.json: expects an even number of channels to turn, but got "
+            "0 of 16 with 'partial_rotary_factor' 0.05");
+  config["rope_parameters"] = {{"rope_type", "yarn"},
+                               {"rope_theta", 10000.0},
+                               {"factor", 4.0},
+                               {"partial_rotary_factor", 0.3125}};
+  EXPECT_EQ(import(),
+            "config.json: expects an even number of channels to turn, but got "
+            "5 of 16 with 'partial_rotary_factor' 0.3125; keys that were not "
+            "asked for so far: 'rope_parameters.factor'");
+}
+
 TEST_F(RotaryConfigTest, FinetunedIsARemark) {
   config["rope_scaling"] = {
       {"type", "linear"}, {"factor", 2.0}, {"finetuned", true}};
