@@ -199,7 +199,8 @@ Module effc::frontend::importDeepSeekV2(FamilyInput &input) {
     readExpertGroups(reader, experts, kGroups, kTaken);
   else // which no other method reads
     ignoreHarmless(reader, input.remarks, {kGroups, kTaken});
-  reader.expectAlways({"mlp_bias"}, false);
+  // Experts that a token may take have none.
+  config.decoder.mlp.bias = experts.bias = reader.getBoolean("mlp_bias", false);
   return build(input, config);
 }
 

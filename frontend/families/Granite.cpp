@@ -60,7 +60,7 @@ static void readGraniteExperts(ConfigReader &reader, FamilyInput &input,
   int64_t hidden = reader.getInteger("intermediate_size", 1, kMostDimension, 1);
   int64_t taken =
       reader.getIntegerIfSet("num_experts_per_tok", 0, kMostDimension)
-          .value_or(0);
+          .value_or(reader.get("num_experts_per_tok") ? 0 : 2);
   if (count == 0) {
     for (llvm::StringRef key : {"intermediate_size", "num_experts_per_tok"})
       if (reader.isSet(key))

@@ -36,6 +36,9 @@ CASES = [
         **V2, "hidden_size": 24, "num_attention_heads": 3, "topk_method": "group_limited_greedy", "n_group": 4,
         "topk_group": 2, "n_routed_experts": 8, "num_experts_per_tok": 3, "routed_scaling_factor": 1.5,
         "first_k_dense_replace": 0, "rope_parameters": YARN}, dtype="bf16", rewrite=as_released("deepseek_v2", 2)),
+    case("deepseek_v2", "mlp_biases_bf16", "DeepseekV2", {
+        **V2, "hidden_size": 16, "intermediate_size": 20, "n_routed_experts": 3, "n_shared_experts": 1,
+        "num_experts_per_tok": 2, "mlp_bias": True}, dtype="bf16"),
     case("deepseek_v3", "plain", "DeepseekV3", {
         **V3, "norm_topk_prob": False, "rope_interleave": False, "routed_scaling_factor": 1.25},
          draw={r"e_score_correction_bias$": (0.0, 0.4)}),

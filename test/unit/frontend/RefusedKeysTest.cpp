@@ -72,8 +72,6 @@ TEST_F(RefusedKeys, DeepSeekV2) {
   read("deepseek_v2/groups_yarn_bf16");
   expectRefused("norm_topk_prob", true,
                 "expects 'norm_topk_prob' to be false, but got true");
-  expectRefused("mlp_bias", true,
-                "expects 'mlp_bias' to be false, but got true");
   expectRefused("scoring_func", "sigmoid",
                 "expects 'scoring_func' to be softmax, but got \"sigmoid\"");
   expectRefused("topk_method", "noaux_tc",
