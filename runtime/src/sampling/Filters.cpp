@@ -411,8 +411,22 @@ bool Filters::Pass::keepTypical(const Expected &expected,
     return nearA != nearB ? nearA < nearB : a.id < b.id;
   };
   size_t all = kept.size();
-  bool isCut = cutByQuickSums(filters.typicalP, expected.mass, expected.apart,
-                              isNearer, partOf(buckets, place));
+  Part part = partOf(buckets, place);
+  // Where all of the bucket are as near they stay together: nobody need be the last.
+  bool isReached = place.before + buckets.weights[place.bucket] >=
+                   filters.typicalP * expected.mass * (1 + expected.apart);
+  bool isCut = true;
+  auto isAsNear = [&](const Candidate &each) {
+    return apart(each) == apart(kept.begin()[part.first]);
+  };
+  if (expected.error == 0 &&
+      buckets.counts[place.bucket] == part.last - part.first && isReached &&
+      std::all_of(kept.begin() + part.first, kept.begin() + part.last,
+                  isAsNear))
+    kept.cut(part.last);
+  else
+    isCut = cutByQuickSums(filters.typicalP, expected.mass, expected.apart,
+                           isNearer, part);
   size_t count = kept.size();
   kept.cut(all);
   if (expected.error > 0) {

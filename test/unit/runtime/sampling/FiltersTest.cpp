@@ -177,6 +177,22 @@ TEST(Filters, TypicalByHand) {
   EXPECT_EQ(keptOf({1, 0, 1, 0, 0.8f}, logits), (Ids{0, 1, 2, 3}));
 }
 
+// Tokens that are as near are kept together, however many.
+TEST(Filters, TypicalOfRowsOfFewValues) {
+  std::vector<float> logits(20011, 1.5f);
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.3f}, logits), allOf(20011));
+  // A fifth has e^2 times the weight, so 0.65 of the mass together. A token is expected
+  // to lie 0.35 * 2 below these, which are nearer then.
+  Ids likelier;
+  for (int32_t id = 0; id < 20011; id += 5) {
+    logits[static_cast<size_t>(id)] = 3.5f;
+    likelier.push_back(id);
+  }
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.3f}, logits), likelier);
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.6f}, logits), likelier);
+  EXPECT_EQ(keptOf({1, 0, 1, 0, 0.7f}, logits), allOf(20011));
+}
+
 // Of the five likeliest, whose probabilities are taken anew.
 TEST(Filters, TypicalComesAfterTheOthers) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
