@@ -106,6 +106,11 @@ ScoringRequest RequestReader::read(const std::string &text) const {
       json["continuations"].empty())
     fail("expects {\"context\": ..., \"continuations\": [...]}, with one "
          "continuation at least");
+  for (const auto &[key, value] : json.items())
+    if (key != "context" && key != "continuations" && key != "right")
+      fail("expects \"context\", \"continuations\" and \"right\" alone, but "
+           "got " +
+           Json(key).dump());
   ScoringRequest request;
   for (const Json &continuation : json["continuations"])
     add(json["context"], continuation, request);

@@ -162,6 +162,9 @@ TEST(EvalRequests, RefusesWhatIsNone) {
        "expects texts or lists of token ids, the same for"},
       {"{\"context\": [1], \"continuations\": [[2]], \"right\": 1}",
        "\"right\" expects the index of a continuation, from 0 to 0, but got 1"},
+      {"{\"context\": [1], \"continuations\": [[2]], \"answer\": 0}",
+       "expects \"context\", \"continuations\" and \"right\" alone, but got "
+       "\"answer\""},
       {"", "'-' has no request"}};
   for (const auto &[lines, message] : kCases) {
     Finished done = eval({"--requests", "-"}, lines);
