@@ -3,10 +3,11 @@
 // Two loop nests cover all transpositions. When both operands run contiguously
 // along the contracted dimension (x . w^T, the dense product), lanes run along
 // it: each element of the result has its own vector of partial sums, which a
-// fixed tree folds at the end, those of neighbours in the same instructions. Otherwise lanes run along the result's columns
-// and the left operand's elements are broadcast. Either way an element's
-// additions depend on the contracted length alone, never on the row count, so a
-// row's bits are the same in every batch.
+// fixed tree folds at the end, those of neighbours in the same instructions.
+// Otherwise lanes run along the result's columns and the left operand's elements
+// are broadcast. Either way an element's additions depend on the contracted
+// length alone, never on the row count, so a row's bits are the same in every
+// batch.
 #include "codegen/host/Lowerings.h"
 #include "codegen/host/PairDots.h"
 

@@ -20,7 +20,7 @@ def Seq_PermuteChannelsOp
 
     `order` is a weight, so its numbers are f32, of which each whole number up to 2^24
     is one. A number that is not whole, or outside `[0, D)`, is an error of the model;
-    kernels take the nearest channel below it that there is.
+    kernels then give some channel of the token, or 0.
 
     Matrices that were quantised in an order of activations have inputs of one scale
     apart from each other. Their columns are stored scale by scale, and this op brings

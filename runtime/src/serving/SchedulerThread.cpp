@@ -32,6 +32,11 @@ void Scheduler::loop() {
       if (!*did) // all wait for their readers
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     } catch (const std::exception &error) {
+      // What was said before is counted already.
+      try {
+        tell();
+      } catch (const std::exception &) { // without memory for it
+      }
       std::lock_guard guard(lock);
       broken =
           Error{EFFC_INTERNAL,

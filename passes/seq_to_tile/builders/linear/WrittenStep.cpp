@@ -276,7 +276,9 @@ static int64_t valuesOfItem(KernelBuilder &k, seq::RecurrenceOp op) {
       keys += shape[1];
   if (!held || keys * values <= *held)
     return 0;
-  return blockOf(values, std::max<int64_t>(*held / keys, 8));
+  // Of some numbers of channels there is no block but all of them.
+  int64_t block = blockOf(values, std::max<int64_t>(*held / keys, 8));
+  return block < values ? block : 0;
 }
 
 LogicalResult effc::buildWrittenStep(KernelBuilder &k) {

@@ -2,6 +2,12 @@
 // RUN: sed 's/%%q, %%next {indexing_maps = \[#key, #state, #value\]}/%%r, %%next {indexing_maps = [#key, #state, #value]}/' %s \
 // RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile | FileCheck %s --check-prefix=WHOLE
 // RUN: sed 's/registers = 255, step/registers = 511, step/' %s | effc-opt --seq-form-kernels --convert-seq-to-tile | FileCheck %s --check-prefix=WHOLE
+// RUN: sed 's/147456/144384/; s/2x96x192x/2x96x188x/g; s/x2x192xf32/x2x188xf32/g; s/<2x192xf32/<2x188xf32/g; s/x384xf32/x376xf32/g' %s \
+// RUN:   | effc-opt --seq-form-kernels --convert-seq-to-tile | FileCheck %s --check-prefix=UNDIVIDED
+
+// No multiple of 8 but themselves divides 188 channels, so that a head stays whole.
+// UNDIVIDED-LABEL: tile.kernel @recurrence_
+// UNDIVIDED-SAME: times = 2>
 
 // 2 heads of 96 x 192 elements, of which 256 threads hold 16,384: each of 256 registers
 // gives a quarter. So an item has at most 170 value channels, of which 96 divide a head.
