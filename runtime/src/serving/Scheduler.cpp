@@ -537,6 +537,7 @@ Result<bool> Scheduler::step() {
   admit();
   bool did = readAhead();
   did |= decodeDrafts();
+  tell();
   did |= decode();
   tell();
   did |= replay();

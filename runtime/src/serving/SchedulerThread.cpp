@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <sys/eventfd.h>
+#include <utility>
 
 using namespace effc::rt;
 
@@ -42,6 +44,8 @@ void Scheduler::loop() {
           Error{EFFC_INTERNAL,
                 std::string("the scheduler's thread ended: ") + error.what()};
       news.notify_all();
+      if (bell >= 0 && !std::exchange(isRung, true))
+        eventfd_write(bell, 1);
       return;
     }
   }
