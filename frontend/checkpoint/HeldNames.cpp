@@ -13,6 +13,7 @@ HeldNames::HeldNames(const Checkpoint &checkpoint,
             return llvm::StringRef(entry.name).contains(sign);
           })) {
         this->rules = rules;
+        this->sign = entry.name;
         return;
       }
 }

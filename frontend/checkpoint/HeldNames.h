@@ -24,10 +24,13 @@ public:
             llvm::ArrayRef<llvm::StringRef> signs);
 
   bool areHeld() const { return !rules.empty(); }
+  /// The tensor whose name shows it.
+  llvm::StringRef shownBy() const { return sign; }
   std::string nameOf(llvm::StringRef released) const;
 
 private:
   std::vector<HeldName> rules;
+  std::string sign;
 };
 
 } // namespace effc::frontend

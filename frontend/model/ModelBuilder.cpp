@@ -465,6 +465,14 @@ ModelBuilder::finish(Value logits) {
   (*module)->setAttr(
       "seq.model",
       seq::ModelAttr::get(input.context, family, vocabulary, width, context));
+  if (input.names.areHeld()) {
+    std::string held = "tensors are looked for by the names that the public "
+                       "library has for them in memory, as " +
+                       quote(input.names.shownBy()) + " shows";
+    input.remarks.push_back(held);
+    if (!problem.empty())
+      problem += "; " + held;
+  }
   if (!problem.empty())
     return refuse(problem);
   if (llvm::Error error = input.checkpoint.checkAllRead())

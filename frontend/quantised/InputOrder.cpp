@@ -9,9 +9,6 @@ using namespace effc::frontend;
 
 std::optional<std::vector<uint32_t>>
 effc::frontend::orderByGroups(llvm::ArrayRef<uint32_t> groups, uint64_t each) {
-  constexpr size_t kMostInputs = size_t(1) << 24;
-  if (groups.size() > kMostInputs)
-    return std::nullopt;
   std::vector<uint32_t> order(groups.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {

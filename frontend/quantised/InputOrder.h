@@ -22,7 +22,7 @@ inline std::string inputOrderName(llvm::StringRef matrix) {
 }
 
 /// Inputs by number, those of a group in their order; none where a group but the last has
-/// not `each` inputs, or f32 cannot number them.
+/// not `each` inputs.
 std::optional<std::vector<uint32_t>>
 orderByGroups(llvm::ArrayRef<uint32_t> groups, uint64_t each);
 

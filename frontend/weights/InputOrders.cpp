@@ -163,15 +163,18 @@ llvm::Error effc::frontend::orderInputs(mlir::ModuleOp module,
                       ", number for number, and what they are multiplied by "
                       "comes in " +
                       kOrder.str());
-  if (!wide.empty())
+  if (wide.empty())
+    return llvm::Error::success();
+  std::string is =
+      countMatrices(wide.size()) + " read as f32, number for number";
+  if (isTyped)
+    remarks.push_back(is + ", which --weights-type rounds: inputs in " +
+                      kOrder.str() + " are multiplied where they are");
+  else
     remarks.push_back(
-        (isTyped ? "" : seq::kFallbackRemark.str()) +
-        countMatrices(wide.size()) + " read as f32, number for number: " +
-        (isTyped ? "--weights-type chooses their types, and groups of " +
-                       kOrder.str() + " have none of it"
-                 : "groups of inputs in " + kOrder.str() +
-                       " have no blocks where several tensors are joined to "
-                       "one, as experts are; --weights-type gives them fewer "
-                       "bits"));
+        seq::kFallbackRemark.str() + is + ": groups of inputs in " +
+        kOrder.str() +
+        " have no blocks where several tensors are joined to one, as experts "
+        "are; --weights-type gives them fewer bits");
   return llvm::Error::success();
 }

@@ -173,7 +173,8 @@ const std::set<StringRef> &LaunchJoining::kindsOf(plan::LaunchOp launch) {
 }
 
 // Products that read the same rows, and what one kernel does with different ones; and of
-// brief launches those that do alike, so that none has others' registers or waits longer.
+// brief launches those that do alike: their kernels have operations of the same kinds,
+// whatever the sizes. Those of other kinds wait longer with each other's registers.
 bool LaunchJoining::belongTogether(plan::LaunchOp first, plan::LaunchOp other) {
   if (!haveSameTiles(first, other) || !readsOfCall(first))
     return false;
@@ -227,13 +228,17 @@ void LaunchJoining::replace(ArrayRef<plan::LaunchOp> group) {
   bool isOneKernel = haveAll([&](plan::LaunchOp launch) {
     return launch.getKernel() == first.getKernel();
   });
-  bool haveSameRows = haveAll(
-      [&](plan::LaunchOp launch) { return multiplySameRows(first, launch); });
+  auto hasRowsOfFirst = [&](plan::LaunchOp launch) {
+    return multiplySameRows(first, launch);
+  };
+  bool haveSameRows = haveAll(hasRowsOfFirst);
+  bool areBrief = llvm::none_of(group.drop_front(), hasRowsOfFirst);
   emitRemark(joined.getLoc())
       << "one launch of " << group.size()
       << (isOneKernel    ? " by one kernel"
           : haveSameRows ? " products, which read the same rows"
-                         : " brief ones, which do alike");
+          : areBrief ? " brief ones, which do alike"
+                     : " that read the same rows or are brief and do alike");
   for (plan::LaunchOp launch : group)
     launch.erase();
 }

@@ -64,10 +64,10 @@ def JoinLaunchesPass : Pass<"tile-join-launches", "::mlir::ModuleOp"> {
     same rows, or have one kernel for different operands, as convolutions and norms of
     queries and keys do. Of rows that have nothing in common brief launches become one where
     their kernels do alike, such as norms of two widths
-    (test/passes/seq_to_tile/join-launches-alike.mlir). None of them may read or write what another, or a launch between
-    them, writes. The joined kernel has the items of all its parts, those of a tile of
-    rows one part behind another, and an item does what it did before, so that no bit
-    changes. Each joined launch is a remark.
+    (test/passes/seq_to_tile/join-launches-alike.mlir). None of them may read or write what
+    another, or a launch between them, writes. The joined kernel has the items of all its
+    parts, those of a tile of rows one part behind another, and an item does what it did
+    before, so that no bit changes. Each joined launch is a remark.
 
     Needs: plans and kernels that have no schedule yet (`convert-seq-to-tile`). A module
     for the host stays as it is.

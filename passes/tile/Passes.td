@@ -14,11 +14,11 @@ def ChooseThreadsPass : Pass<"tile-choose-threads", "::effc::tile::KernelOp"> {
     Gives a kernel a `#tile.schedule`: as many threads, a power of two from one warp on,
     that each has at most 32 elements of the largest block and 8 of the longest row or
     column. There are twice as many while threads would hold more than 96 elements beside
-    a product (128 where its operands have 16 bits), and where nothing is multiplied more
-    than 64 of what a loop carries or uses from outside, or of what is loaded elsewhere, as
-    long as a block of the target may. Where rounded sums of one product are the rows of another, there are instead
-    32 threads for each 16 rows, at least 128, if these have room: so the sums stay in
-    registers.
+    a product (128 where its operands have 16 bits), as long as a block of the target may.
+    The same holds where nothing is multiplied and threads would hold more than 64 of what
+    a loop carries or uses from outside, or of what is loaded elsewhere. Where rounded sums
+    of one product are the rows of another, there are instead 32 threads for each 16 rows,
+    at least 128, if these have room: so the sums stay in registers.
 
     Needs: a kernel at kernel level. Without a `block` in the module's target, a block
     may have 256 threads.

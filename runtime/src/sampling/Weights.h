@@ -83,7 +83,9 @@ struct Moments {
 struct RoughMoments {
   Moments near; // the same bits everywhere
   Moments far;  // rough, as all weights and products of them are
-  /// How far each term of `far` may be from the exact one, beside it.
+  /// How far each term of `far` may be from the exact one, beside it: 2^-17 of sums in
+  /// f32, 2.7e-6 of the power's polynomial, and three roundings of an exponent of up to
+  /// 51, 6.4e-6, together 1.7e-5. A million tokens farther than 2^-51 weigh 5e-10.
   static constexpr double kError = 2e-5;
 
   double mass() const { return near.mass + far.mass; }

@@ -18,14 +18,15 @@ void Scheduler::tell() {
   bool rings = false;
   {
     std::lock_guard guard(lock);
-    for (auto &[job, event] : untold) {
+    // Where memory ends none is told twice.
+    for (; !untold.empty(); untold.pop_front()) {
+      auto &[job, event] = untold.front();
+      events.push_back(std::move(event));
       if (++job->unread >= options.max_unread && job->unreadSince == 0)
         job->unreadSince = std::max<uint64_t>(time, 1);
-      events.push_back(std::move(event));
     }
     rings = bell >= 0 && !std::exchange(isRung, true);
   }
-  untold.clear();
   // Who hears it wants the lock.
   news.notify_one();
   if (rings)

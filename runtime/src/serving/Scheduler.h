@@ -137,7 +137,7 @@ private:
   std::vector<float> logits;
   SamplingScratch scratch;
   uint64_t stepRows = 0; // tokens that calls of the current step were fed
-  std::vector<std::pair<Job *, Event>> untold; // of the current step
+  std::deque<std::pair<Job *, Event>> untold; // of the current step
 
   mutable std::mutex lock;
   std::condition_variable work, news; // for the thread that steps; for readers

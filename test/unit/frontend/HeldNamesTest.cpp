@@ -29,6 +29,7 @@ protected:
 TEST_F(HeldNamesTest, RulesChangeNamesInTurn) {
   HeldNames names = choose("l.0.mixer.q.weight");
   EXPECT_TRUE(names.areHeld());
+  EXPECT_EQ(names.shownBy(), "l.0.mixer.q.weight");
   EXPECT_EQ(names.nameOf("l.0.attention.dense.weight"), "l.0.mixer.o.weight");
   EXPECT_EQ(names.nameOf("l.0.attention.q.weight"), "l.0.mixer.q.weight");
   EXPECT_EQ(names.nameOf("l.0.norm.weight"), "l.0.norm.weight");

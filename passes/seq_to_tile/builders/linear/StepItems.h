@@ -7,13 +7,13 @@
 
 namespace effc {
 
-/// The most value channels of an item, for `KernelSizes`. Four vectors of 32 lanes: query, key and
-/// decays are read once for them. Where parameters have numbers for each
-/// element of a state, nothing is shared, and all of them come by for each
-/// token: on the host so many that they stay in the first cache, on a GPU that
-/// threads hold them beside the state. A step of a GPU has fewer where cores would
-/// have no item and its threads then have fewer elements, unless a row has to have the
-/// bits that it has among others.
+/// The most value channels of an item, for `KernelSizes`.
+/// - Four vectors of 32 lanes: query, key and decays are read once for them.
+/// - Where parameters have numbers for each element of a state, nothing is shared, and
+///   all of them come by for each token: on the host so many that they stay in the
+///   first cache, on a GPU that threads hold them beside the state.
+/// - Fewer in a step of a GPU where cores would have no item and its threads then have
+///   fewer elements, unless a row has to have the bits that it has among others.
 int64_t stepValuesOf(seq::MixerOpInterface mixer, const CallContext &call);
 
 /// The most pieces that buildRecurrenceScan cuts one sequence of a call into,

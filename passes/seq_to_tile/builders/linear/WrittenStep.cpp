@@ -2,9 +2,9 @@
 //
 // The body becomes tiles as it stands. An item is one head of one segment; a
 // segment as a whole where heads meet. On a GPU whose threads cannot hold a head's
-// states it is a block of value channels, where these never meet. Without states tokens do not meet either,
-// and an item is a head of one row. Floor: what the body multiplies; in decode the
-// states read and written.
+// states it is a block of value channels, where these never meet. Without states
+// tokens do not meet either, and an item is a head of one row. Floor: what the body
+// multiplies; in decode the states read and written.
 #include "passes/seq_to_tile/builders/Builders.h"
 #include "passes/seq_to_tile/builders/TileCode.h"
 #include "passes/seq_to_tile/builders/convolution/ChannelBlock.h"
