@@ -10,6 +10,7 @@
 // batch.
 #include "codegen/host/Lowerings.h"
 #include "codegen/host/PairDots.h"
+#include "codegen/storage/Unpack.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -17,15 +18,20 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace effc;
 using namespace effc::tile;
 
 namespace effc::host {
 
-// The most elements of a block that an iteration takes: longer blocks would be
-// unrolled into more code than pays.
-static constexpr int64_t kMostBlockRun = 64;
+// Elements of blocks that an iteration takes at least, so that it is worth its requests
+// for the next rows, and at most, since it is unrolled.
+static constexpr int64_t kBlockRun = 128, kMostBlockRun = 256;
+
+// Elements of a row beside which it costs little to fold its sums by themselves.
+static constexpr int64_t kLongRow = 512;
 
 namespace {
 
@@ -77,8 +83,15 @@ Value Product::loadTerms(const stored::ElementPlace &row, Type element,
 
 // rows x columns vectors of partial sums.
 void Product::alongContraction() {
+  storage::Storage storage = storage::Storage::get(c.element);
   int64_t rows = std::min<int64_t>(m, 4);
   int64_t columns = memory.shape.contractionColumns(rows);
+  if (storage.block())
+    columns = memory.shape.unpackedColumns(rows);
+  else if (c.fetchNext && rows == 1 && k >= kLongRow &&
+           memory.shape.takesOneColumn(
+               storage.bytes(inPairs ? pairs.terms() : memory.shape.lanes)))
+    columns = 1;
   memory.tiled(m, rows, [&](Value row, int64_t rowCount) {
     memory.tiled(n, columns, [&](Value column, int64_t columnCount) {
       dotBlock(row, rowCount, column, columnCount);
@@ -95,10 +108,13 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
     aRows.push_back(memory.at(a, memory.add(row, i), zero));
   for (int64_t j = 0; j < columns; ++j)
     cRows.push_back(memory.at(c, memory.add(column, j), zero));
-  auto step = [&](Value offset, int64_t valid, SmallVector<Value> sums) {
+  // Terms from `offset` on, which in c's rows lie `further` behind `from`.
+  auto step = [&](Value offset, ArrayRef<stored::ElementPlace> from,
+                  int64_t further, int64_t valid, SmallVector<Value> sums) {
     SmallVector<Value> right;
-    for (const stored::ElementPlace &start : cRows)
-      right.push_back(loadTerms(start, c.element, offset, valid));
+    for (const stored::ElementPlace &start : from)
+      right.push_back(
+          loadTerms(start, c.element, memory.constant(further), valid));
     for (int64_t i = 0; i < rows; ++i) {
       Value left = loadTerms(aRows[i], a.element, offset, valid);
       for (int64_t j = 0; j < columns; ++j)
@@ -108,15 +124,17 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
   };
   SmallVector<Value> sums(rows * columns,
                           memory.broadcast(memory.constantF32(0), lanes));
-  // An iteration takes a cache line of each of c's rows, or a block, so that one
-  // request for the next rows goes with it.
+  // An iteration takes a cache line of each of c's rows, or whole blocks, so that one
+  // request for the next rows goes with it, and blocks have their addresses once.
   storage::Storage storage = storage::Storage::get(c.element);
-  int64_t run = terms;
-  if (c.fetchNext)
-    run = storage.block()
-              ? std::min<int64_t>(llvm::alignTo(storage.blockElements(), lanes),
-                                  kMostBlockRun)
-              : llvm::alignTo(kLineBytes / storage.blockBytes(), terms);
+  int64_t run = terms, elements = storage.blockElements();
+  if (storage.block()) {
+    int64_t blocks = std::lcm(elements, terms);
+    if (blocks <= kMostBlockRun)
+      run = blocks * std::max<int64_t>(1, kBlockRun / blocks);
+  } else if (c.fetchNext) {
+    run = llvm::alignTo(kLineBytes / storage.blockBytes(), terms);
+  }
   int64_t blockBytes =
       std::max(columns * storage.bytes(c.rowStride), kLineBytes);
   int64_t ahead =
@@ -127,19 +145,23 @@ void Product::dotBlock(Value row, int64_t rows, Value column, int64_t columns) {
                                    memory.constant(run), sums);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
-    if (c.fetchNext)
-      for (const stored::ElementPlace &start : cRows)
-        memory.prefetch(
-            memory.further(start, c.element, loop.getInductionVar()), c.element,
-            ahead);
     sums = SmallVector<Value>(loop.getRegionIterArgs());
+    SmallVector<stored::ElementPlace> from;
+    for (const stored::ElementPlace &start : cRows) {
+      from.push_back(memory.further(start, c.element, loop.getInductionVar()));
+      if (storage.block() && from.back().divisor % elements == 0)
+        from.back() = stored::blockPlace(b, loc, from.back(), c.element);
+      for (int64_t line = 0; c.fetchNext && line < storage.bytes(run);
+           line += kLineBytes)
+        memory.prefetch(from.back(), c.element, ahead + line);
+    }
     for (int64_t i = 0; i < run; i += terms)
-      sums = step(memory.add(loop.getInductionVar(), i), terms, sums);
+      sums = step(memory.add(loop.getInductionVar(), i), from, i, terms, sums);
     scf::YieldOp::create(b, loc, sums);
     sums = SmallVector<Value>(loop.getResults());
   }
   for (int64_t i = main; i < k; i += terms)
-    sums = step(memory.constant(i), std::min(terms, k - i), sums);
+    sums = step(memory.constant(i), cRows, i, std::min(terms, k - i), sums);
   foldSums(row, rows, column, columns, sums);
 }
 

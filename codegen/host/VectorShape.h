@@ -34,6 +34,15 @@ struct VectorShape {
   int64_t contractionColumns(int64_t rows) const {
     return rows == 1 ? 8 : registers * 3 / 4 / rows;
   }
+  /// Whether a single row is multiplied by one column of a matrix in memory
+  /// after the other, which is the order in which they lie and the fastest to
+  /// read: where `bytes` of an addition, which takes an FMA's four cycles, are 8
+  /// a cycle. Otherwise the wait for sums is longer than that for memory.
+  bool takesOneColumn(int64_t bytes) const { return bytes >= 4 * 8; }
+  /// The same where elements are unpacked, which takes registers too.
+  int64_t unpackedColumns(int64_t rows) const {
+    return rows == 1 ? 4 : registers / 2 / rows;
+  }
   /// Of one whose lanes run along the columns, two vectors wide: the rows, so
   /// that sums take half of the registers.
   int64_t broadcastRows() const { return registers / 4; }

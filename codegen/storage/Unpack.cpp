@@ -56,6 +56,10 @@ private:
   Value widenHalf(Value bits, Type element, int64_t count);
   Value lookup(FieldAttr field, Value bits, int64_t count);
   Value integer(FieldAttr field, Value bits, int64_t count);
+  /// Numbers of e4m3 over kUnitOfSmallE4M3, but for its NaN.
+  Value smallE4M3(Value bits, int64_t count);
+  Value scaledE4M3();
+  static constexpr float kUnitOfSmallE4M3 = 256;
 
   OpBuilder &b;
   Location loc;
@@ -124,6 +128,33 @@ Value Run::integer(FieldAttr field, Value bits, int64_t count) {
       constant(kPower + float(least - field.getBias()), count));
 }
 
+// An f16 whose exponent is 8 too small: with its sign twice in front, of which one goes.
+Value Run::smallE4M3(Value bits, int64_t count) {
+  Type i8 = b.getI8Type(), i16 = b.getI16Type();
+  Value half = arith::ExtSIOp::create(
+      b, loc, shaped(i16, count),
+      arith::TruncIOp::create(b, loc, shaped(i8, count), bits));
+  half = arith::ShLIOp::create(b, loc, half, constant(i16, count, 7));
+  half = arith::AndIOp::create(b, loc, half, constant(i16, count, ~0x4000));
+  return widen(b, loc, half, b.getF16Type());
+}
+
+// Codes of e4m3 times one scale, which takes the power of two that is left of them: no
+// code is NaN, and no scale too large for this power (StorageBase.td).
+Value Run::scaledE4M3() {
+  FieldAttr code = type.getCode();
+  if (code.getKind() != FieldKind::E4M3 || type.getScale().size() != 1)
+    return {};
+  BlockBits::Bits scale = fields.of(type.getScale()[0]);
+  if (scale.second != 1)
+    return {};
+  Value factor =
+      arith::MulFOp::create(b, loc, numberOf(type.getScale()[0], scale),
+                            constant(kUnitOfSmallE4M3, 1));
+  return arith::MulFOp::create(b, loc, smallE4M3(fields.of(code).first, lanes),
+                               fields.splat(factor));
+}
+
 // What a field stands for, as f32 in every lane.
 Value Run::numberOf(FieldAttr field) {
   BlockBits::Bits bits = fields.of(field);
@@ -158,23 +189,19 @@ Value Run::numberOf(FieldAttr field, BlockBits::Bits bitsAndCount) {
     result = arith::BitcastOp::create(b, loc, f32, bits);
     break;
   case FieldKind::E4M3: {
-    // An f16 whose exponent is 8 too small: with its sign twice in front, of which one
-    // goes. The one NaN is made one. Registers of bytes and halves take more of them.
-    Type i8 = b.getI8Type(), i16 = b.getI16Type();
-    auto narrow = [&, count = count](Type element, int64_t value) {
-      return constant(element, count, value);
+    // The one NaN is made one. Registers of bytes take more of them.
+    Type i8 = b.getI8Type();
+    auto narrow = [&, count = count](int64_t value) {
+      return constant(i8, count, value);
     };
     Value byte = arith::TruncIOp::create(b, loc, shaped(i8, count), bits);
     Value isNone = arith::CmpIOp::create(
         b, loc, arith::CmpIPredicate::eq,
-        arith::AndIOp::create(b, loc, byte, narrow(i8, 0x7f)),
-        narrow(i8, 0x7f));
-    Value half = arith::ExtSIOp::create(b, loc, shaped(i16, count), byte);
-    half = arith::ShLIOp::create(b, loc, half, narrow(i16, 7));
-    half = arith::AndIOp::create(b, loc, half, narrow(i16, ~0x4000));
-    half = arith::SelectOp::create(b, loc, isNone, narrow(i16, 0x7e00), half);
-    result = arith::MulFOp::create(b, loc, widen(b, loc, half, b.getF16Type()),
-                                   constant(256.0f, count));
+        arith::AndIOp::create(b, loc, byte, narrow(0x7f)), narrow(0x7f));
+    result = arith::MulFOp::create(b, loc, smallE4M3(bits, count),
+                                   constant(kUnitOfSmallE4M3, count));
+    result = arith::SelectOp::create(b, loc, isNone,
+                                     constant(std::nanf(""), count), result);
     break;
   }
   case FieldKind::E5M2:
@@ -289,6 +316,8 @@ Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
 
 Value Run::numbers() {
   Value number = scaledCodes();
+  if (!number)
+    number = scaledE4M3();
   if (!number) {
     Value code = product(type.getCode());
     if (!type.getZero().empty())
@@ -325,6 +354,17 @@ Value stored::blockAddress(OpBuilder &b, Location loc,
   offset = arith::IndexCastOp::create(b, loc, b.getI64Type(), offset);
   return LLVM::GEPOp::create(b, loc, place.address.getType(), b.getI8Type(),
                              place.address, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+ElementPlace stored::blockPlace(OpBuilder &b, Location loc,
+                                const ElementPlace &place, Type type) {
+  storage::Storage storage = storage::Storage::get(type);
+  assert(!place.row && place.divisor % storage.blockElements() == 0 &&
+         "expects a block's first element");
+  ElementPlace first =
+      firstPlace(b, loc, blockAddress(b, loc, place, type), type);
+  first.alignment = std::gcd(place.alignment, storage.blockBytes());
+  return first;
 }
 
 // What describes an element of blocks or panels; null of digits.

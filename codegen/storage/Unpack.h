@@ -28,6 +28,10 @@ std::function<mlir::Value()> beginUnpack(mlir::OpBuilder &b, mlir::Location loc,
 /// The address of the block that an element is in, for prefetches.
 mlir::Value blockAddress(mlir::OpBuilder &b, mlir::Location loc,
                          const ElementPlace &place, mlir::Type type);
+/// The place of an element that begins a block, counted from there: what lies a constant
+/// further on then has a constant number, and no address to be divided for. Not of panels.
+ElementPlace blockPlace(mlir::OpBuilder &b, mlir::Location loc,
+                        const ElementPlace &place, mlir::Type type);
 
 } // namespace effc::stored
 

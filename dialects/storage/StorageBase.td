@@ -118,6 +118,10 @@ def Storage_BlockType : TypeDef<Storage_Dialect, "Block"> {
       significant bits together, so that their product is exact; or the one factor is
       f32, where the product is rounded, and then nothing is added to it.
 
+    Codes of `e4m3` and their scales are promised to be numbers: no code is the NaN
+    0x7f or 0xff, and no scale is 2^119 or more. Checkpoints are held to both when they
+    are read (`frontend/quantised/QuantisedMatrix.h`), so that kernels need not look.
+
     Example: `!storage.block<"q8_0", elements = 32, bytes = 34, digits = [32],
     code = int [8 at 16 [8]], scale = [f16 [16 at 0 [0]]]>`
   }];

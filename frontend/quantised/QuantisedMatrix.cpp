@@ -95,6 +95,16 @@ QuantisedMatrix::readScales(Bytes bytes) const {
                 ? std::bit_cast<uint32_t>(std::nanf(""))
                 : std::bit_cast<uint32_t>(std::ldexp(1.0f, int(scale) - 127));
   }
+  // Kernels multiply them by a power of two (dialects/storage/StorageBase.td).
+  constexpr float kTooLarge = 0x1p119f;
+  if (is.codes == Codes::E4M3)
+    for (auto [i, scale] : llvm::enumerate(scales))
+      if (std::abs(numberOf(scale)) >= kTooLarge)
+        return refuse("tensor " + quote(parts[1].entry.name) +
+                      ": expects scales below 2^119 beside codes of e4m3, but "
+                      "got " +
+                      describeNumber(numberOf(scale)) + " as number " +
+                      llvm::Twine(i));
   // What tables are multiples of.
   auto unit = is.storage.empty() ? int(storage::tableUnit(is.codes)) : 0;
   if (unit != 0)
@@ -111,9 +121,16 @@ QuantisedMatrix::readScales(Bytes bytes) const {
   return scales;
 }
 
-void QuantisedMatrix::readCodes(Bytes bytes, uint64_t row,
-                                llvm::MutableArrayRef<uint8_t> codes) const {
+llvm::Error
+QuantisedMatrix::readCodes(Bytes bytes, uint64_t row,
+                           llvm::MutableArrayRef<uint8_t> codes) const {
   is.packed.readRow(bytes[0], row, codes);
+  if (is.codes == Codes::E4M3)
+    for (auto [column, code] : llvm::enumerate(codes))
+      if ((code & 0x7f) == 0x7f)
+        return refuse("tensor " + quote(parts[0].entry.name) +
+                      ": expects numbers, but got NaN in row " +
+                      llvm::Twine(row) + ", column " + llvm::Twine(column));
   if (!is.order.empty()) {
     std::vector<uint8_t> asPacked(codes.begin(), codes.end());
     for (auto [code, from] : llvm::zip_equal(codes, is.order))
@@ -122,6 +139,7 @@ void QuantisedMatrix::readCodes(Bytes bytes, uint64_t row,
   if (is.flipped)
     for (uint8_t &code : codes)
       code ^= is.flipped;
+  return llvm::Error::success();
 }
 
 llvm::Error QuantisedMatrix::readZeros(Bytes bytes, uint64_t row,
@@ -178,7 +196,8 @@ QuantisedMatrix::makeWide(Bytes bytes) const {
       numbers(rows * columns * sizeof(float));
   int bias = is.zeros ? 0 : 1 << (is.packed.bits - 1);
   for (uint64_t row = 0; row < rows; ++row) {
-    readCodes(bytes, row, codes);
+    if (llvm::Error error = readCodes(bytes, row, codes))
+      return std::move(error);
     if (llvm::Error error = readZeros(bytes, row, zeros))
       return std::move(error);
     for (uint64_t column = 0; column < columns; ++column) {
@@ -205,7 +224,8 @@ llvm::Expected<std::vector<uint8_t>> QuantisedMatrix::make(Bytes bytes) const {
       codes(columns), zeros(is.zeros ? is.zeros->columns : 0);
   auto at = llvm::MutableArrayRef<uint8_t>(blocks);
   for (uint64_t row = 0; row < rows; ++row) {
-    readCodes(bytes, row, codes);
+    if (llvm::Error error = readCodes(bytes, row, codes))
+      return std::move(error);
     if (llvm::Error error = readZeros(bytes, row, zeros))
       return std::move(error);
     for (uint64_t column = 0; column < columns; column += elements) {

@@ -73,8 +73,8 @@ public:
 private:
   llvm::Expected<std::vector<uint32_t>> readScales(Bytes bytes) const;
   /// The codes and zeros of a row, as blocks have them.
-  void readCodes(Bytes bytes, uint64_t row,
-                 llvm::MutableArrayRef<uint8_t> codes) const;
+  llvm::Error readCodes(Bytes bytes, uint64_t row,
+                        llvm::MutableArrayRef<uint8_t> codes) const;
   llvm::Error readZeros(Bytes bytes, uint64_t row,
                         std::vector<uint8_t> &zeros) const;
   float numberOf(uint32_t scale) const;

@@ -330,6 +330,25 @@ TEST(RefusedFp8, ByWhatIsWrong) {
   spoiled.config.erase("weight_block_size");
   spoiled.tensors["a.weight_scale_inv"] = {"F32", {}};
   EXPECT_EQ(spoiled.outcome(), "success");
+  // Kernels do not look for what is no number.
+  std::string &codes = spoiled.tensors["a.weight"].bytes;
+  codes = std::string(240, 1);
+  for (char none : {'\x7f', '\xff'}) {
+    codes[2 * 40 + 7] = none;
+    EXPECT_EQ(spoiled.outcome(),
+              "tensor 'a.weight': expects numbers, but got NaN in row 2, "
+              "column 7");
+  }
+  codes[2 * 40 + 7] = 0x7e;
+  // 2^118, and 2^119.
+  spoiled.tensors["a.weight_scale_inv"].bytes = words({0x7a800000});
+  EXPECT_EQ(spoiled.outcome(), "success");
+  spoiled.tensors["a.weight_scale_inv"].bytes = words({0x7b000000});
+  EXPECT_EQ(spoiled.outcome(),
+            "tensor 'a.weight_scale_inv': expects scales "
+            "below 2^119 beside codes of e4m3, but got 6.64614e+35 "
+            "as number 0");
+  spoiled.tensors["a.weight_scale_inv"].bytes = "";
   spoiled.tensors["a.input_scale"] = {"F32", {}};
   EXPECT_EQ(spoiled.outcome(), "success");
   EXPECT_EQ(spoiled.remarks.back(),
