@@ -38,6 +38,7 @@ void lower(tile::ShiftOp shift, ThreadState &t);
 // ThreadMath.cpp
 void lower(tile::MapOp map, ThreadState &t);
 void lower(tile::ReduceOp reduce, ThreadState &t);
+void lower(tile::DotRunsOp dot, ThreadState &t);
 // ThreadSums.cpp, ThreadDecays.cpp
 void lower(tile::ScanOp scan, ThreadState &t);
 void lower(tile::SegmentDecayOp decay, ThreadState &t);

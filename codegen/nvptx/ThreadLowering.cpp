@@ -32,8 +32,9 @@ LogicalResult lowerOp(Operation &op, ThreadState &t) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(&op)
       .Case<scf::ForOp, scf::IfOp, PipelineOp, CountOp, SplatOp, BarrierOp,
             LoadOp, GatherRowsOp, SpliceOp, StoreOp, ReadOp, SegmentOp, MapOp,
-            ReduceOp, ConvertOp, DotOp, ScanOp, SegmentDecayOp, ShiftOp, TopKOp,
-            TakeOp, RingOp, FetchOp, AwaitOp, CommitOp, FetchBoxOp, AwaitBoxOp>(
+            ReduceOp, DotRunsOp, ConvertOp, DotOp, ScanOp, SegmentDecayOp,
+            ShiftOp, TopKOp, TakeOp, RingOp, FetchOp, AwaitOp, CommitOp,
+            FetchBoxOp, AwaitBoxOp>(
           [&](auto known) { return lowerKnown(known, t); })
       .Default([](Operation *other) {
         return other->emitOpError("has no lowering to a GPU thread");

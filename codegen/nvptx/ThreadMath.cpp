@@ -115,6 +115,21 @@ void lower(MapOp map, ThreadState &t) {
 // Sums
 //===----------------------------------------------------------------------===//
 
+// Of each row a thread has the sums of its own runs.
+void lower(DotRunsOp dot, ThreadState &t) {
+  Held held = heldOf(t, dot.getTile().getType());
+  size_t run = size_t(dot.getRun()), sums = held.columns() / run;
+  const Elements tile = t.tiles.lookup(dot.getTile()),
+                 row = t.tiles.lookup(dot.getRow());
+  Elements result = t.tiles.lookup(dot.getAcc());
+  for (size_t i = 0; i < held.rows(); ++i)
+    for (size_t j = 0; j < held.columns(); ++j) {
+      Value &sum = result[i * sums + j / run];
+      sum = math::FmaOp::create(t.b, tile[i * held.columns() + j], row[j], sum);
+    }
+  t.tiles[dot.getResult()] = result;
+}
+
 static Value combineTwo(ThreadState &t, ReduceKind kind, Value x, Value y) {
   if (kind == ReduceKind::Max)
     return arith::MaximumFOp::create(t.b, x, y);

@@ -203,6 +203,15 @@ static Rows rowsOfBox(ThreadState &t, const Box &box, const Held &held) {
   };
 }
 
+static Permute permuteOf(ThreadState &t) {
+  return [&t](Value low, Value high, Value choice) -> Value {
+    return LLVM::CallIntrinsicOp::create(t.b, t.b.getI32Type(),
+                                         t.b.getStringAttr("llvm.nvvm.prmt"),
+                                         ValueRange{low, high, choice})
+        .getResult(0);
+  };
+}
+
 // Blocks of all rows are asked for before the first is unpacked: the assembler leaves
 // loads where they are.
 static Elements loadBlocks(ThreadState &t, const Box &box, const Held &held) {
@@ -223,8 +232,9 @@ static Elements loadBlocks(ThreadState &t, const Box &box, const Held &held) {
       if (valid)
         at = stored::select(t.b, t.loc(), valid, at, box.origin);
       at.divisor = lanes;
-      runs.emplace_back(
-          valid, stored::beginUnpack(t.b, t.loc(), at, box.element, lanes));
+      runs.emplace_back(valid,
+                        stored::beginUnpack(t.b, t.loc(), at, box.element,
+                                            lanes, permuteOf(t)));
     }
   Elements elements;
   for (const auto &[valid, numbers] : runs)

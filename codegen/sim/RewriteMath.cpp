@@ -56,13 +56,41 @@ static LogicalResult rewrite(NVVM::ConvertFloatToTF32Op op, RewriteState &s) {
   return replace(op, LLVM::SelectOp::create(s.b, isNan, s.i32(kNan), rounded));
 }
 
-// prmt, of the one selector that lowerings use.
+// Each digit of 4 bits of the selector is the number of a byte; the highest bit would ask
+// for the byte's sign, which no lowering does.
+static Value permuteBytes(RewriteState &s, ValueRange args) {
+  Type i64 = s.b.getI64Type(), i32 = s.b.getI32Type();
+  auto wide = [&](Value value) -> Value {
+    return LLVM::ZExtOp::create(s.b, i64, value);
+  };
+  auto number = [&](uint64_t value) -> Value {
+    return LLVM::ConstantOp::create(s.b, i64, s.b.getI64IntegerAttr(value));
+  };
+  Value all = LLVM::OrOp::create(
+      s.b, wide(args[0]), LLVM::ShlOp::create(s.b, wide(args[1]), number(32)));
+  Value result = number(0), selector = wide(args[2]);
+  for (uint64_t byte = 0; byte < 4; ++byte) {
+    // Eight times the digit.
+    Value by = LLVM::AndOp::create(
+        s.b,
+        byte == 0 ? LLVM::ShlOp::create(s.b, selector, number(3)).getResult()
+                  : LLVM::LShrOp::create(s.b, selector, number(4 * byte - 3))
+                        .getResult(),
+        number(0x38));
+    Value moved = LLVM::AndOp::create(s.b, LLVM::LShrOp::create(s.b, all, by),
+                                      number(0xff));
+    result = LLVM::OrOp::create(
+        s.b, result, LLVM::ShlOp::create(s.b, moved, number(8 * byte)));
+  }
+  return LLVM::TruncOp::create(s.b, i32, result);
+}
+
+// prmt.
 static LogicalResult rewritePermute(RewriteState &s, LLVM::CallIntrinsicOp op) {
   APInt selector;
   if (!matchPattern(op.getArgs()[2], m_ConstantInt(&selector)) ||
       selector != f32::kUpperHalves)
-    return op.emitError(
-        "the simulator does not know this permutation of bytes");
+    return replace(op, permuteBytes(s, op.getArgs()));
   Value lower = LLVM::LShrOp::create(s.b, op.getArgs()[0], s.i32(16));
   Value upper = LLVM::AndOp::create(s.b, op.getArgs()[1], s.i32(0xffff0000));
   return replace(op, LLVM::OrOp::create(s.b, lower, upper));

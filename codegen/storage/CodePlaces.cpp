@@ -13,8 +13,7 @@ using storage::FieldKind;
 /// Bits of an f32's fraction, and of its significand.
 static constexpr int64_t kFraction = 23, kSignificand = 24;
 
-// Whether all elements of a run have the same.
-static bool isShared(FieldAttr field) {
+bool CodePlaces::isShared(FieldAttr field) {
   for (int64_t piece = 0; piece < field.pieces(); ++piece)
     if (field.stridesOf(piece).back() != 0)
       return false;
@@ -46,36 +45,39 @@ static int64_t countOf(int64_t lanes, int64_t most) {
   return best;
 }
 
+bool CodePlaces::isExact(BlockType type, int64_t above) {
+  int64_t ofScale = 0, mostZero = 0;
+  for (FieldAttr scale : type.getScale()) {
+    std::optional<int64_t> bits = significantBits(scale);
+    if (!bits || !isShared(scale))
+      return false;
+    ofScale += *bits;
+  }
+  for (FieldAttr zero : type.getZero()) {
+    if (!isShared(zero) || !zero.getTable().empty())
+      return false;
+    mostZero = std::max(std::abs(zero.range().first), zero.range().second);
+  }
+  int64_t bits =
+      mostZero > 0 ? llvm::bit_width(uint64_t(std::abs(above) + mostZero))
+      : above == 0 ? 0
+                   : llvm::bit_width(uint64_t(std::abs(above)) >>
+                                     llvm::countr_zero(uint64_t(above)));
+  return bits + ofScale <= kSignificand;
+}
+
 std::optional<CodePlaces> CodePlaces::of(BlockType type, int64_t lanes) {
   FieldAttr code = type.getCode();
   if (!code.isInteger() || !code.getTable().empty() ||
       code.bits() >= kFraction || type.getScale().empty())
     return std::nullopt;
-  int64_t ofScale = 0;
-  for (FieldAttr scale : type.getScale()) {
-    std::optional<int64_t> bits = significantBits(scale);
-    if (!bits || !isShared(scale))
-      return std::nullopt;
-    ofScale += *bits;
-  }
   CodePlaces places;
   places.flip =
       code.getKind() == FieldKind::Signed ? int64_t(1) << (code.bits() - 1) : 0;
   places.zero = places.flip - code.getBias();
-  int64_t mostZero = 0;
-  for (FieldAttr zero : type.getZero()) {
-    if (!isShared(zero) || !zero.getTable().empty())
-      return std::nullopt;
-    mostZero = std::max(std::abs(zero.range().first), zero.range().second);
-  }
   auto isExact = [&](int64_t bit) {
-    int64_t sum = (int64_t(1) << (kFraction - bit)) + places.zero;
-    int64_t bits =
-        mostZero > 0 ? llvm::bit_width(uint64_t(std::abs(sum) + mostZero))
-        : sum == 0   ? 0
-                     : llvm::bit_width(uint64_t(std::abs(sum)) >>
-                                       llvm::countr_zero(uint64_t(sum)));
-    return bits + ofScale <= kSignificand;
+    return CodePlaces::isExact(type,
+                               (int64_t(1) << (kFraction - bit)) + places.zero);
   };
   int64_t apart = code.getWidths().front();
   llvm::SmallVector<int64_t> exact; // the highest first

@@ -25,6 +25,12 @@ struct CodePlaces {
   /// What flips the sign of a signed code, which then counts from the least one.
   int64_t flip;
 
+  /// Whether a number that is `above` more than a code, less the block's zero, times the
+  /// scale, has an exact last term, and all elements of a run share what it is made of.
+  static bool isExact(storage::BlockType type, int64_t above);
+  /// Whether all elements of a run share a field.
+  static bool isShared(storage::FieldAttr field);
+
   /// For runs of `lanes` neighbours. Absent where codes are no integers by themselves,
   /// scales are not exact or not those of a run, or no place is exact.
   static std::optional<CodePlaces> of(storage::BlockType type, int64_t lanes);

@@ -1,6 +1,7 @@
 // Field by field: addresses from strides, shifts, masks, conversion.
 #include "codegen/storage/Unpack.h"
 #include "codegen/storage/BlockBits.h"
+#include "codegen/storage/CodeBytes.h"
 #include "codegen/storage/CodePlaces.h"
 #include "codegen/storage/UnpackDigits.h"
 
@@ -10,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/MapVector.h"
 
 #include <cmath>
 #include <numeric>
@@ -31,8 +33,8 @@ public:
   /// `stored` is a block, or a panel, which `type` describes. Loads what the elements
   /// from `place` on share, and codes that lie in words.
   Run(OpBuilder &b, Location loc, Type stored, BlockType type, int64_t lanes,
-      const ElementPlace &place)
-      : b(b), loc(loc), type(type), lanes(lanes),
+      const ElementPlace &place, Permute permute)
+      : b(b), loc(loc), type(type), lanes(lanes), permute(std::move(permute)),
         fields(b, loc, stored, type, lanes, place) {}
 
   /// f32 in every lane.
@@ -43,8 +45,13 @@ private:
   Value numberOf(FieldAttr field, BlockBits::Bits bits);
   Value product(ArrayRef<FieldAttr> factors, Value start = {});
   Value sharedProduct(ArrayRef<FieldAttr> factors);
-  Value powerOf23();
-  Value scaledCodes();
+  Value inRegister(int64_t bits);
+  /// f32, and what they are more than codes.
+  using Placed = SmallVector<std::pair<Value, int64_t>>;
+  Placed placedCodes();
+  Value vectorOf(ArrayRef<Value> numbers);
+  Value scaled(const Placed &placed);
+  Value scaledAndMoved(const Placed &placed);
   Type shaped(Type element, int64_t count) {
     return count == 1 ? element : Type(VectorType::get({count}, element));
   }
@@ -65,6 +72,7 @@ private:
   Location loc;
   BlockType type;
   int64_t lanes;
+  Permute permute; // null: the target has none
   BlockBits fields;
 };
 
@@ -239,49 +247,52 @@ Value Run::sharedProduct(ArrayRef<FieldAttr> factors) {
   return result;
 }
 
-// The bits of 2^23, in a register: an operation of three inputs takes a mask and them,
-// where assemblers make two of an operation with two constants. That the highest bit of
-// an address is 0, no assembler knows.
-Value Run::powerOf23() {
-  constexpr int64_t kPower = 0x4b000000;
+// Bits in a register: an operation of three inputs takes a mask and them, where assemblers
+// make two of an operation with two constants. That the highest bit of an address is 0, no
+// assembler knows.
+Value Run::inRegister(int64_t bits) {
   Type i64 = b.getI64Type();
   Value address = LLVM::PtrToIntOp::create(b, loc, i64, fields.getOperand());
   Value zero = arith::TruncIOp::create(
       b, loc, b.getI32Type(),
       arith::ShRUIOp::create(b, loc, address, constant(i64, 1, 63)));
-  return arith::OrIOp::create(b, loc, zero,
-                              constant(b.getI32Type(), 1, kPower));
+  return arith::SubIOp::create(b, loc, constant(b.getI32Type(), 1, bits), zero);
 }
 
-// Codes, less their zero, times their scale (CodePlaces.h); null where the block's do
-// not lie so.
-Value Run::scaledCodes() {
-  constexpr int64_t kFraction = 23;
+// Codes as f32 that are too large by a number known for each; empty where they do not lie
+// in words.
+Run::Placed Run::placedCodes() {
   FieldAttr code = type.getCode();
-  std::optional<CodePlaces> places =
-      lanes > 1 ? CodePlaces::of(type, lanes) : std::nullopt;
+  if (lanes == 1)
+    return {};
+  std::optional<CodePlaces> places = CodePlaces::of(type, lanes);
+  // Bytes take fewer operations, unless their numbers take one more each.
+  bool areShorter = places && code.pieces() == 1 && type.getPlus().empty() &&
+                    type.getMinus().empty() &&
+                    !CodePlaces::isExact(type, CodeBytes::aboveOf(code));
+  if (permute && !areShorter)
+    if (std::optional<CodeBytes> bytes = CodeBytes::of(
+            b, loc, permute, code,
+            [&](int64_t piece) { return fields.wordsOf(code, piece); },
+            lanes)) {
+      Placed placed;
+      for (Value number : bytes->numbers)
+        placed.push_back({number, bytes->above});
+      return placed;
+    }
   if (!places)
     return {};
   for (int64_t piece = 0; piece < code.pieces(); ++piece)
     if (fields.wordsOf(code, piece).empty())
       return {};
-  Value scale = sharedProduct(type.getScale());
-  Value zero = sharedProduct(type.getZero());
-  SmallVector<Value> factors, terms; // of each place
-  for (int64_t bit : places->bits) {
-    factors.push_back(arith::MulFOp::create(
-        b, loc, scale, constant(std::ldexp(1.0f, int(-bit)), 1)));
-    float sum = std::ldexp(1.0f, int(kFraction - bit)) + float(places->zero);
-    if (!zero) {
-      terms.push_back(arith::MulFOp::create(b, loc, scale, constant(-sum, 1)));
-      continue;
-    }
-    Value less = arith::SubFOp::create(b, loc, constant(-sum, 1), zero);
-    terms.push_back(arith::MulFOp::create(b, loc, scale, less));
-  }
-  Type i32 = b.getI32Type(), f32 = b.getF32Type();
-  Value power = powerOf23();
-  Value result = LLVM::PoisonOp::create(b, loc, shaped(f32, lanes));
+  constexpr int64_t kFraction = 23, kPower = 0x4b000000;
+  Type i32 = b.getI32Type();
+  // A code at bit p is whole in 2^(23-p).
+  SmallVector<Value> powers =
+      llvm::map_to_vector(places->bits, [&](int64_t bit) {
+        return inRegister(kPower - (bit << kFraction));
+      });
+  Placed placed;
   for (int64_t lane = 0; lane < lanes; ++lane) {
     size_t place = size_t(lane) % places->bits.size();
     int64_t bit = places->bits[place], to = bit;
@@ -292,17 +303,71 @@ Value Run::scaledCodes() {
       bits = bits ? Value(arith::OrIOp::create(b, loc, bits, part)) : part;
       to += width;
     }
-    bits = arith::XOrIOp::create(b, loc, bits, power);
+    bits = arith::XOrIOp::create(b, loc, bits, powers[place]);
     if (places->flip)
       bits = arith::XOrIOp::create(b, loc, bits,
                                    constant(i32, 1, places->flip << bit));
-    Value number =
-        math::FmaOp::create(b, loc, arith::BitcastOp::create(b, loc, f32, bits),
-                            factors[place], terms[place]);
-    result = LLVM::InsertElementOp::create(b, loc, result, number,
-                                           constant(i32, 1, lane));
+    placed.push_back({arith::BitcastOp::create(b, loc, b.getF32Type(), bits),
+                      (int64_t(1) << (kFraction - bit)) + places->zero});
   }
+  return placed;
+}
+
+Value Run::vectorOf(ArrayRef<Value> numbers) {
+  Value result = LLVM::PoisonOp::create(b, loc, shaped(b.getF32Type(), lanes));
+  for (auto [lane, number] : llvm::enumerate(numbers))
+    result = LLVM::InsertElementOp::create(
+        b, loc, result, number, constant(b.getI32Type(), 1, int64_t(lane)));
   return result;
+}
+
+// Codes, less their zero, times their scale: one operation (CodePlaces.h). Null where what
+// it takes away is not exact.
+Value Run::scaled(const Placed &placed) {
+  if (placed.empty() || type.getScale().empty() ||
+      !llvm::all_of(placed, [&](const auto &code) {
+        return CodePlaces::isExact(type, code.second);
+      }))
+    return {};
+  Value scale = sharedProduct(type.getScale());
+  Value zero = sharedProduct(type.getZero());
+  llvm::SmallMapVector<int64_t, Value, 4> terms;
+  SmallVector<Value> numbers;
+  for (auto [code, above] : placed) {
+    Value &term = terms[above];
+    if (!term && !zero)
+      term = arith::MulFOp::create(b, loc, scale, constant(-float(above), 1));
+    if (!term)
+      term = arith::MulFOp::create(
+          b, loc, scale,
+          arith::SubFOp::create(b, loc, constant(-float(above), 1), zero));
+    numbers.push_back(math::FmaOp::create(b, loc, code, scale, term));
+  }
+  return vectorOf(numbers);
+}
+
+// Codes times their scale and what is added, in one operation each.
+Value Run::scaledAndMoved(const Placed &placed) {
+  bool isPlus = !type.getPlus().empty(), isMinus = !type.getMinus().empty();
+  auto areShared = [](ArrayRef<FieldAttr> fields) {
+    return llvm::all_of(fields, CodePlaces::isShared);
+  };
+  if (placed.empty() || isPlus == isMinus || type.getScale().empty() ||
+      !type.getZero().empty() || !areShared(type.getScale()) ||
+      !areShared(type.getPlus()) || !areShared(type.getMinus()) ||
+      !CodePlaces::isExact(type, /*above=*/0))
+    return {};
+  Value scale = sharedProduct(type.getScale());
+  Value moved = sharedProduct(isPlus ? type.getPlus() : type.getMinus());
+  if (isMinus)
+    moved = arith::NegFOp::create(b, loc, moved);
+  SmallVector<Value> numbers;
+  for (auto [code, above] : placed) {
+    Value exact =
+        arith::SubFOp::create(b, loc, code, constant(float(above), 1));
+    numbers.push_back(math::FmaOp::create(b, loc, exact, scale, moved));
+  }
+  return vectorOf(numbers);
 }
 
 Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
@@ -315,11 +380,23 @@ Value Run::product(ArrayRef<FieldAttr> factors, Value start) {
 }
 
 Value Run::numbers() {
-  Value number = scaledCodes();
-  if (!number)
+  Placed placed = placedCodes();
+  if (Value whole = scaledAndMoved(placed))
+    return whole;
+  Value number = scaled(placed);
+  if (!number && placed.empty())
     number = scaledE4M3();
   if (!number) {
-    Value code = product(type.getCode());
+    Value code;
+    if (placed.empty())
+      code = product(type.getCode());
+    else
+      code = vectorOf(llvm::map_to_vector(placed, [&](auto each) -> Value {
+        if (each.second == 0)
+          return each.first;
+        return arith::SubFOp::create(b, loc, each.first,
+                                     constant(float(each.second), 1));
+      }));
     if (!type.getZero().empty())
       code = arith::SubFOp::create(b, loc, code, product(type.getZero()));
     number = product(type.getScale(), code);
@@ -376,9 +453,10 @@ static BlockType describe(Type type) {
 
 std::function<Value()> stored::beginUnpack(OpBuilder &b, Location loc,
                                            const ElementPlace &place, Type type,
-                                           int64_t lanes) {
+                                           int64_t lanes, Permute permute) {
   assert(describe(type).getDigits().back() % lanes == 0 && "of two digits");
-  auto run = std::make_shared<Run>(b, loc, type, describe(type), lanes, place);
+  auto run = std::make_shared<Run>(b, loc, type, describe(type), lanes, place,
+                                   std::move(permute));
   return [run] { return run->numbers(); };
 }
 

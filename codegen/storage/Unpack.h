@@ -9,6 +9,11 @@
 
 namespace effc::stored {
 
+/// Of the eight bytes of two i32, `low` first, the four whose numbers the lowest four
+/// digits of 4 bits in `choice` are, the lowest first. Digits are below 8.
+using Permute = std::function<mlir::Value(mlir::Value low, mlir::Value high,
+                                          mlir::Value choice)>;
+
 /// `lanes` neighbours from `place` on of a storage with blocks as f32, a vector for more than one. The
 /// first may be any element; neighbours are read together as far as the place's
 /// divisor shows that they lie in one block. Lanes from `valid` on (index; null:
@@ -20,10 +25,13 @@ mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
 /// The same of neighbours that differ in the last digit of their numbers alone, from a
 /// multiple of `lanes` on, which divides that digit's radix. All count. In two steps:
 /// what is loaded is asked for at once, and what is called later computes with it. So the loads of
-/// several runs are on their way together. `b` outlives the function.
+/// several runs are on their way together. `b` outlives the function. With
+/// `permute`, the instruction of a target that has one, codes in words are looked up and
+/// placed by it.
 std::function<mlir::Value()> beginUnpack(mlir::OpBuilder &b, mlir::Location loc,
                                          const ElementPlace &place,
-                                         mlir::Type type, int64_t lanes);
+                                         mlir::Type type, int64_t lanes,
+                                         Permute permute = {});
 
 /// The address of the block that an element is in, for prefetches.
 mlir::Value blockAddress(mlir::OpBuilder &b, mlir::Location loc,

@@ -1,6 +1,6 @@
 //===- SumOps.td - sums and decays between the tokens of a chunk ------------===//
 //
-// Included by TileOps.td. Log-decays are added and never subtracted, so that one
+// Included by TileOps.td; and sums of products along rows. Log-decays are added and never subtracted, so that one
 // very strong decay does not disturb the others.
 #ifndef EFFC_DIALECTS_TILE_SUMOPS_TD
 #define EFFC_DIALECTS_TILE_SUMOPS_TD
@@ -61,6 +61,34 @@ def Tile_SegmentDecayOp : Tile_Op<"segment_decay", [Pure]> {
   }]>];
   let assemblyFormat = "$tile (`scratch` $scratch^)? attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
+}
+
+def Tile_DotRunsOp : Tile_Op<"dot_runs", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Adds products along rows to sums, a run of neighbours to each";
+  let description = [{
+    `result[r, j] = acc[r, j] + tile[r, n j] row[n j] + .. + tile[r, n j + n-1] row[n j + n-1]`,
+    where the tile has n columns for each one of the sums. Multiply-adds are fused, and
+    go in this order. A thread keeps one sum where a map over the tile would keep n.
+
+    Constraints:
+
+    * (DOT_RUNS1) `acc` and `tile` are blocks with the same rows, and the columns of
+      `tile` are those of `acc` times a power of two.
+    * (DOT_RUNS2) `row` is a `row` with the columns of `tile`.
+    * (DOT_RUNS3) At scheduled level all three lie in runs (`#tile.lin`) side by side in
+      as many lanes: `tile` and `row` alike, `acc` with the sums of what a thread has.
+
+    Example:
+    `%s = tile.dot_runs %acc, %w, %x : <4x32xf32, accumulator>, <4x128xf32, accumulator>, <128xf32, row>`
+  }];
+  let arguments = (ins Tile_TileType:$acc, Tile_TileType:$tile, Tile_TileType:$row);
+  let results = (outs Tile_TileType:$result);
+  let assemblyFormat = "$acc `,` $tile `,` $row attr-dict `:` type($acc) `,` type($tile) `,` type($row)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The columns of the tile that a sum is of.
+    int64_t getRun() { return getTile().getType().columns() / getAcc().getType().columns(); }
+  }];
 }
 
 #endif // EFFC_DIALECTS_TILE_SUMOPS_TD

@@ -411,6 +411,32 @@ LogicalResult SegmentDecayOp::verify() {
   return success();
 }
 
+LogicalResult DotRunsOp::verify() {
+  TileType acc = getAcc().getType(), tile = getTile().getType(),
+           row = getRow().getType();
+  if (!acc.isBlock() || !tile.isBlock() || acc.rows() != tile.rows() ||
+      tile.columns() % acc.columns() != 0 ||
+      !llvm::isPowerOf2_64(getRun())) // dot_runs1
+    return emitOpError("expects blocks of the same rows, with columns of the "
+                       "tile for each of the sums, a power of two, but got ")
+           << acc << " and " << tile;
+  if (row.getRole() != Role::Row ||
+      row.columns() != tile.columns()) // dot_runs2
+    return emitOpError("expects a row of ")
+           << tile.columns() << " columns, but got " << row;
+  if (!tile.getLayout() && !acc.getLayout())
+    return success();
+  auto sums = dyn_cast_or_null<BlockedAttr>(acc.getLayout()),
+       runs = dyn_cast_or_null<BlockedAttr>(tile.getLayout());
+  if (!sums || !runs || row.getLayout() != runs || // dot_runs3
+      sums.getLanes() != runs.getLanes() ||
+      sums.getVector() * getRun() != runs.getVector())
+    return emitOpError("expects the sums of what a thread has of the tile, and "
+                       "a row that lies as the tile does, but got ")
+           << acc << ", " << tile << " and " << row;
+  return success();
+}
+
 LogicalResult PipelineOp::verify() {
   int64_t extent = getExtent(), step = getStep(), stages = getStages();
   if (stages < 1 || step < 1 || extent < 1 || extent % step != 0) // pipeline1

@@ -245,6 +245,8 @@ void LayoutChoice::unite() {
       unite(take.getNumbers(), take.getResult());
     } else if (auto dot = dyn_cast<DotOp>(op)) {
       unite(dot.getAcc(), dot.getResult());
+    } else if (auto dot = dyn_cast<DotRunsOp>(op)) {
+      unite(dot.getAcc(), dot.getResult());
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       for (auto [init, carried, next, result] :
            llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(),
@@ -324,6 +326,13 @@ LogicalResult LayoutChoice::chooseBlocks() {
   });
   if (chosen.wasInterrupted())
     return failure();
+  kernel.getBody().walk([&](DotRunsOp dot) {
+    Value tile = dot.getTile();
+    auto runs = cast<BlockedAttr>(canonical(tile));
+    layouts[classOf(tile)] = runs;
+    layouts[classOf(dot.getAcc())] = BlockedAttr::get(
+        context, threads, runs.getLanes(), runs.getVector() / dot.getRun());
+  });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
     if (!layout && typeOf(tile).isBlock())
@@ -434,6 +443,8 @@ void LayoutChoice::chooseRowsAndColumns() {
         if (auto type = typeOf(input); type && !type.isBlock())
           propose(input, map.getResult());
   });
+  kernel.getBody().walk(
+      [&](DotRunsOp dot) { propose(dot.getRow(), dot.getTile()); });
   forEachTile([&](Value tile) {
     Attribute &layout = layouts[classOf(tile)];
     if (!layout)
@@ -558,6 +569,9 @@ void LayoutChoice::insertConversions() {
             use.get(), rounded ? rounded : typeOf(use.get()).getElementType()));
       } else if (auto map = dyn_cast<MapOp>(op)) {
         use.set(inRegisters(use.get(), map.getResult().getType().getLayout()));
+      } else if (auto dot = dyn_cast<DotRunsOp>(op);
+                 dot && use.get() == dot.getRow()) {
+        use.set(inRegisters(use.get(), dot.getTile().getType().getLayout()));
       }
     }
   }

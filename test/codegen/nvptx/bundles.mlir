@@ -41,5 +41,10 @@ module attributes {
 // PTX: ld.global.v2.b32
 // PTX-NOT: ld.global.b8
 // PTX: ld.global.b16 {{.*}}+512]
+// A signed code counts from the least one; each of a word's four is the second byte of an
+// f32, and one multiply-add makes it a number.
+// PTX: xor.b32 {{.*}}, -2139062144;
+// PTX: prmt.b32 {{.*}}, 1191182336, 0x7504U;
+// PTX: fma.rn.f32
 // PTX-NOT: ld.global.b8
 // PTX: .entry

@@ -92,3 +92,32 @@ tile.kernel @no_unit(%item, %x: !tile.view<16x48xf32, [48, 1]>, %w: !tile.view<2
       !tile.tile<16x48xf32, operand>, !tile.tile<24x48xf32, operand>
 }
 }
+
+// -----
+
+// Sums of runs of a row lie in the lanes that have these runs: of 5 x 256, 32 lanes with
+// a run of 8 each, and one sum of each run.
+// CHECK-LABEL: tile.kernel @runs
+// CHECK: tile.splat {{.*}} : <5x32xf32, accumulator, #tile.lin<threads = 32, lanes = 32, vector = 1>>
+// CHECK: tile.load {{.*}} -> <5x256xf32, accumulator, #tile.lin<threads = 32, lanes = 32, vector = 8>>
+// CHECK: tile.load {{.*}} -> <256xf32, row, #tile.lin<threads = 32, lanes = 32, vector = 8>>
+// CHECK: tile.reduce add {{.*}} -> !tile.tile<5xf32, column, #tile.lin<threads = 32, lanes = 32, vector = 1>>
+!bundle = !storage.block<"q8_0", elements = 512, bytes = 544, digits = [16, 32],
+  code = int [8 at 0 [256, 8]], scale = [f16 [16 at 4096 [16, 0]]]>
+tile.kernel @runs(%item, %x: !tile.view<?x512xf32, [512, 1]>, %w: !tile.view<5x512x!bundle, [512, 1]>,
+                  %y: !tile.view<?x5xf32, [5, 1]>)
+    items(#tile.items<rows, tile = 1, times = 1>) writes(2)
+    schedule(#tile.schedule<decided = threads, threads = 32>) {
+  %c0 = arith.constant 0 : index
+  %f0 = arith.constant 0.0 : f32
+  %zero = tile.splat %f0 : !tile.tile<5x32xf32, accumulator>
+  %a = tile.load %w[%c0, %c0] sizes [5, 256]
+      : !tile.view<5x512x!bundle, [512, 1]> -> !tile.tile<5x256xf32, accumulator>
+  %b = tile.load %x[%item, %c0] sizes [1, 256]
+      : !tile.view<?x512xf32, [512, 1]> -> !tile.tile<256xf32, row>
+  %d = tile.dot_runs %zero, %a, %b : !tile.tile<5x32xf32, accumulator>,
+      !tile.tile<5x256xf32, accumulator>, !tile.tile<256xf32, row>
+  %s = tile.reduce add %d over columns : !tile.tile<5x32xf32, accumulator> -> !tile.tile<5xf32, column>
+  tile.store %s, %y[%item, %c0] sizes [1, 5]
+      : !tile.tile<5xf32, column>, !tile.view<?x5xf32, [5, 1]>
+}

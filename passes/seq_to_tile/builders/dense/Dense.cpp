@@ -106,6 +106,8 @@ private:
   Value multiplySingleRow(Value row);
   Value multiplyNormedRow(Value row);
   Value addProducts(Value sum, Value w, Value x);
+  /// Sums of a step, of each output so many that a thread adds up a few neighbours.
+  tile::TileType sumsOfStep();
   Value sumOverThreads(Value sum);
   SmallVector<Value> multiplyRows(ArrayRef<Value> rows);
   LogicalResult emitRowByRow(Value row, Value count);
@@ -353,8 +355,19 @@ Value Product::multiplySingleRow(Value row) {
   return norm ? multiplyNormedRow(row) : multiplyRows(row).front();
 }
 
+// Of a weight whose codes come eight at once: as many sums as threads have elements would
+// take the registers of blocks that a core could have besides.
+tile::TileType Product::sumsOfStep() {
+  int64_t run = tile::widestRun(storedAs(wView));
+  bool inRuns = run > tile::kUsualRun && singleStep % run == 0;
+  return k.blockType(tiles.outputs, singleStep / (inRuns ? run : 1),
+                     tile::Role::Accumulator);
+}
+
 // Where each thread adds up its own part.
 Value Product::addProducts(Value sum, Value w, Value x) {
+  if (sum.getType() != w.getType())
+    return tile::DotRunsOp::create(k.ops(), k.loc(), sum, w, x);
   return k.map(cast<tile::TileType>(sum.getType()), {sum, w, x},
                [&](OpBuilder &inside, ValueRange e) -> Value {
                  return math::FmaOp::create(inside, k.loc(), e[1], e[2], e[0]);
@@ -374,7 +387,8 @@ SmallVector<Value> Product::multiplyRows(ArrayRef<Value> rows) {
   tile::TileType wType =
       k.blockType(tiles.outputs, singleStep, tile::Role::Accumulator);
   SmallVector<Value> inits(
-      rows.size(), tile::SplatOp::create(b, k.loc(), wType, k.scalar(0)));
+      rows.size(),
+      tile::SplatOp::create(b, k.loc(), sumsOfStep(), k.scalar(0)));
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), k.index(inner),
                                  k.index(singleStep), inits);
   {
@@ -408,7 +422,7 @@ Value Product::multiplyNormedRow(Value row) {
   };
   auto loop = scf::ForOp::create(b, k.loc(), k.index(0), k.index(inner),
                                  k.index(singleStep),
-                                 ValueRange{zero(wType), zero(xType)});
+                                 ValueRange{zero(sumsOfStep()), zero(xType)});
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());

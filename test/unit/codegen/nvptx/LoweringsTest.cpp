@@ -173,6 +173,34 @@ TEST_F(LoweringsTest, AMapComputesEachElementThatIsHeld) {
   EXPECT_EQ(t.tiles.lookup(map.getResult()).size(), 6u);
 }
 
+TEST_F(LoweringsTest, RunsOfARowAreAddedUpOneAfterAnother) {
+  // Of 6 x 64, 8 threads along the rows and 4 lanes: a row of two runs of 8 each, whose
+  // 16 products go into two sums of each run.
+  ThreadState &t = begin(32, R"mlir(
+    %acc = tile.splat %f0 : !tile.tile<6x16xf32, accumulator, #tile.lin<threads = 32, lanes = 4, vector = 2>>
+    %tile = tile.splat %f0 : !tile.tile<6x64xf32, accumulator, #tile.lin<threads = 32, lanes = 4, vector = 8>>
+    %row = tile.splat %f0 : !tile.tile<64xf32, row, #tile.lin<threads = 32, lanes = 4, vector = 8>>
+    %d = tile.dot_runs %acc, %tile, %row : !tile.tile<6x16xf32, accumulator, #tile.lin<threads = 32, lanes = 4, vector = 2>>,
+        !tile.tile<6x64xf32, accumulator, #tile.lin<threads = 32, lanes = 4, vector = 8>>,
+        !tile.tile<64xf32, row, #tile.lin<threads = 32, lanes = 4, vector = 8>>
+  )mlir");
+  auto dot = text->op<DotRunsOp>();
+  hold(dot.getAcc(), 4);
+  hold(dot.getTile(), 16);
+  hold(dot.getRow(), 16);
+  lower(dot, t);
+  EXPECT_EQ(count<math::FmaOp>(), 16);
+  const Elements &sums = t.tiles.lookup(dot.getResult());
+  ASSERT_EQ(sums.size(), 4u);
+  for (Value sum : sums) {
+    int64_t terms = 0;
+    for (auto fma = sum.getDefiningOp<math::FmaOp>(); fma;
+         fma = fma.getC().getDefiningOp<math::FmaOp>())
+      ++terms;
+    EXPECT_EQ(terms, 4);
+  }
+}
+
 TEST_F(LoweringsTest, AnOpIsLoweredByItsKindOrRefused) {
   ThreadState &t = begin(32, R"mlir(
     tile.barrier
