@@ -1,5 +1,6 @@
 // Buffers and windows of a kernel on the host.
 #include "codegen/host/KernelState.h"
+#include "codegen/host/TableLookUp.h"
 
 #include "dialects/tile/BoxAxes.h"
 #include "dialects/tile/Divisors.h"
@@ -17,7 +18,8 @@ namespace effc::host {
 
 KernelState::KernelState(KernelOp kernel, Block *entry)
     : kernel(kernel), b(kernel.getLoc(), OpBuilder::atBlockEnd(entry)),
-      entry(entry), memory(b, kernel.getLoc(), VectorShape::of(kernel)) {
+      entry(entry), memory(b, kernel.getLoc(), VectorShape::of(kernel),
+                           makeLookUp(b, kernel.getLoc(), kernel)) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext());
   Value operands = entry->getArgument(0);
   for (auto [index, operand] : llvm::enumerate(kernel.getOperandArguments())) {

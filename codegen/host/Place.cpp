@@ -138,7 +138,7 @@ Value Memory::loadAt(const ElementPlace &place, Type element, int64_t lanes,
   storage::Storage storage = storage::Storage::get(element);
   if (!storage.isDense())
     return stored::unpack(b, loc, place, element, lanes,
-                          valid == lanes ? Value() : constant(valid));
+                          valid == lanes ? Value() : constant(valid), lookUp);
   return stored::widen(b, loc, loadStored(place, element, lanes, valid),
                        element);
 }
@@ -165,7 +165,7 @@ Value Memory::loadBlocks(const Place &place, Value row, Value column,
     limit = limit ? Value(arith::MinSIOp::create(b, loc, limit, left)) : left;
   }
   return stored::unpack(b, loc, at(place, row, column), place.element, lanes,
-                        limit);
+                        limit, lookUp);
 }
 
 Value Memory::load(const Place &place, Value row, Value column, int64_t lanes,

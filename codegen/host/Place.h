@@ -8,7 +8,7 @@
 #define EFFC_CODEGEN_HOST_PLACE_H
 
 #include "codegen/host/VectorShape.h"
-#include "codegen/storage/StoredElements.h"
+#include "codegen/storage/Unpack.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -54,8 +54,9 @@ inline constexpr int64_t kLineBytes = 64, kFetchAheadBytes = 8192;
 /// loads give f32 vectors, stores take them.
 class Memory {
 public:
-  Memory(mlir::OpBuilder &builder, mlir::Location loc, VectorShape shape)
-      : shape(shape), b(builder), loc(loc) {}
+  Memory(mlir::OpBuilder &builder, mlir::Location loc, VectorShape shape,
+         stored::LookUp lookUp)
+      : shape(shape), b(builder), loc(loc), lookUp(std::move(lookUp)) {}
 
   const VectorShape shape;
 
@@ -123,6 +124,7 @@ private:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
+  stored::LookUp lookUp;
 };
 
 } // namespace effc::host

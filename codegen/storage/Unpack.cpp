@@ -33,9 +33,9 @@ public:
   /// `stored` is a block, or a panel, which `type` describes. Loads what the elements
   /// from `place` on share, and codes that lie in words.
   Run(OpBuilder &b, Location loc, Type stored, BlockType type, int64_t lanes,
-      const ElementPlace &place, Permute permute)
+      const ElementPlace &place, Permute permute, LookUp lookUp)
       : b(b), loc(loc), type(type), lanes(lanes), permute(std::move(permute)),
-        fields(b, loc, stored, type, lanes, place) {}
+        lookUp(std::move(lookUp)), fields(b, loc, stored, type, lanes, place) {}
 
   /// f32 in every lane.
   Value numbers();
@@ -73,6 +73,7 @@ private:
   BlockType type;
   int64_t lanes;
   Permute permute; // null: the target has none
+  LookUp lookUp;
   BlockBits fields;
 };
 
@@ -84,9 +85,12 @@ Value Run::constant(float value, int64_t count) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
-// An entry of a table, as f32 (STORED6): bit after bit chooses between halves of what
-// is left. A table is short, and needs no memory of its own.
+// An entry of a table, as f32 (STORED6). Without an instruction bit after bit chooses
+// between halves of what is left. A table is short, and needs no memory of its own.
 Value Run::lookup(FieldAttr field, Value bits, int64_t count) {
+  constexpr size_t kEntries = 16;
+  if (count == lookUp.lanes && field.getTable().size() == kEntries)
+    return lookUp.entries(llvm::to_vector_of<float>(field.getTable()), bits);
   SmallVector<Value> left;
   for (int64_t entry : field.getTable())
     left.push_back(constant(float(entry), count));
@@ -453,15 +457,17 @@ static BlockType describe(Type type) {
 
 std::function<Value()> stored::beginUnpack(OpBuilder &b, Location loc,
                                            const ElementPlace &place, Type type,
-                                           int64_t lanes, Permute permute) {
+                                           int64_t lanes, Permute permute,
+                                           LookUp lookUp) {
   assert(describe(type).getDigits().back() % lanes == 0 && "of two digits");
   auto run = std::make_shared<Run>(b, loc, type, describe(type), lanes, place,
-                                   std::move(permute));
+                                   std::move(permute), std::move(lookUp));
   return [run] { return run->numbers(); };
 }
 
 Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
-                     Type type, int64_t lanes, Value valid) {
+                     Type type, int64_t lanes, Value valid,
+                     const LookUp &lookUp) {
   BlockType described = describe(type);
   // Neighbours that differ in the last digit alone, from a multiple on.
   int64_t run = std::gcd(std::gcd(lanes, place.divisor),
@@ -487,7 +493,7 @@ Value stored::unpack(OpBuilder &b, Location loc, const ElementPlace &place,
           b, loc, read, at.number, arith::ConstantIndexOp::create(b, loc, 0));
     }
     Value numbers = described
-                        ? beginUnpack(b, loc, at, type, run)()
+                        ? beginUnpack(b, loc, at, type, run, {}, lookUp)()
                         : unpackDigits(b, loc, at, cast<DigitsType>(type), run);
     if (run == lanes) {
       result = numbers;

@@ -14,13 +14,22 @@ namespace effc::stored {
 using Permute = std::function<mlir::Value(mlir::Value low, mlir::Value high,
                                           mlir::Value choice)>;
 
+/// How a target looks up f32 in tables of 16 entries.
+struct LookUp {
+  /// Of a register; 0: the target has no instruction for it.
+  int64_t lanes = 0;
+  /// Of `lanes` i32, whose lowest four bits choose each an entry.
+  std::function<mlir::Value(llvm::ArrayRef<float> table, mlir::Value choice)>
+      entries;
+};
+
 /// `lanes` neighbours from `place` on of a storage with blocks as f32, a vector for more than one. The
 /// first may be any element; neighbours are read together as far as the place's
 /// divisor shows that they lie in one block. Lanes from `valid` on (index; null:
 /// all count) are zeros, and no block is read for them alone.
 mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
                    const ElementPlace &place, mlir::Type type, int64_t lanes,
-                   mlir::Value valid = {});
+                   mlir::Value valid = {}, const LookUp &lookUp = {});
 
 /// The same of neighbours that differ in the last digit of their numbers alone, from a
 /// multiple of `lanes` on, which divides that digit's radix. All count. In two steps:
@@ -31,7 +40,8 @@ mlir::Value unpack(mlir::OpBuilder &b, mlir::Location loc,
 std::function<mlir::Value()> beginUnpack(mlir::OpBuilder &b, mlir::Location loc,
                                          const ElementPlace &place,
                                          mlir::Type type, int64_t lanes,
-                                         Permute permute = {});
+                                         Permute permute = {},
+                                         LookUp lookUp = {});
 
 /// The address of the block that an element is in, for prefetches.
 mlir::Value blockAddress(mlir::OpBuilder &b, mlir::Location loc,
