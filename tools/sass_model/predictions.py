@@ -73,11 +73,19 @@ def summary(made: entry.EntryPrediction) -> dict:
     return {"milliseconds": round(made.seconds * 1e3, 4), "rows_per_second": round(made.rows_per_second), "roles": roles}
 
 
+def options_of(every: dict, name: str) -> list:
+    """Of `effc compile`; a configuration may have weights of another type."""
+    options = list(every["options"])
+    if weights := every["configurations"][name].get("weights"):
+        options[options.index("--dtype") + 1] = weights
+    return options
+
+
 def predict(effc: pathlib.Path, name: str, calls: list, given) -> dict:
     """{"ptxas": its version, "spills": {kernel: bytes}, "calls": {call: summary}}"""
     every = configurations()
     with tempfile.TemporaryDirectory() as folder:
-        program = artifact.read(compile_model(effc, every["configurations"][name], every["options"], pathlib.Path(folder)))
+        program = artifact.read(compile_model(effc, every["configurations"][name], options_of(every, name), pathlib.Path(folder)))
     predictor = Predictor(loading.functions_of(program.cubin), given)
     made = {text: summary(entry.predict(program, predictor, *call_of(text, program))) for text in calls}
     return {"ptxas": program.program["provenance"].get("ptxas", ""), "spills": spills_of(program.target), "calls": made}
