@@ -127,10 +127,35 @@ static Value orZero(ThreadState &t, Value counts, Value loaded) {
       arith::ConstantOp::create(t.b, t.b.getZeroAttr(loaded.getType())));
 }
 
+// Two bf16 are the halves of an i32: one operation for each, where LLVM takes the upper
+// one out first.
+static Value loadPairs(ThreadState &t, Value address, int64_t lanes) {
+  constexpr int64_t kUpper = 0xffff0000;
+  Type i32 = t.b.getI32Type(), f32 = t.b.getF32Type();
+  int64_t pairs = lanes / 2;
+  Type words = pairs == 1 ? i32 : Type(VectorType::get({pairs}, i32));
+  Value loaded = LLVM::LoadOp::create(t.b, words, address, 2 * lanes);
+  Value run = LLVM::PoisonOp::create(t.b, VectorType::get({lanes}, f32));
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    Value word = loaded;
+    if (pairs > 1)
+      word = LLVM::ExtractElementOp::create(t.b, loaded, t.i32(pair));
+    Value halves[] = {LLVM::ShlOp::create(t.b, word, t.i32(16)),
+                      LLVM::AndOp::create(t.b, word, t.i32(int32_t(kUpper)))};
+    for (auto [i, half] : llvm::enumerate(halves))
+      run = LLVM::InsertElementOp::create(
+          t.b, run, LLVM::BitcastOp::create(t.b, f32, half),
+          t.i32(2 * pair + int64_t(i)));
+  }
+  return run;
+}
+
 // An element that does not count is not read: the box's first one is, which is
 // always there.
 Value loadRun(ThreadState &t, const Box &box, const ElementPlace &place,
               Value valid, int64_t lanes) {
+  if (box.meetsRuns && !valid && box.element.isBF16() && lanes % 2 == 0)
+    return loadPairs(t, place.address, lanes);
   ElementPlace there =
       valid ? stored::select(t.b, t.loc(), valid, place, box.origin) : place;
   return orZero(t, valid, loadRun(t, there, box.element, lanes));
@@ -271,8 +296,14 @@ static void finishLoad(ThreadState &t, Value result, Type element,
 }
 
 static Box boxOf(ThreadState &t, LoadOp load) {
-  return boxOf(t, load.getView(), load.getIndices(), load.getSizes(),
-               load.getResult().getType(), load.getRows(), load.getColumns());
+  Box box =
+      boxOf(t, load.getView(), load.getIndices(), load.getSizes(),
+            load.getResult().getType(), load.getRows(), load.getColumns());
+  box.meetsRuns = load.getResult().getType().getRole() == Role::Row &&
+                  llvm::all_of(load->getUsers(), [](Operation *user) {
+                    return isa<DotRunsOp>(user);
+                  });
+  return box;
 }
 
 Rows rowsOf(ThreadState &t, LoadOp load) {

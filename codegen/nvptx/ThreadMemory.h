@@ -14,6 +14,10 @@ struct Box {
   mlir::Value rowLimit, columnLimit; // null: none
   /// Elements that a run along the columns may be moved by together.
   int64_t vector = 1;
+  /// Whether nothing but sums of runs multiply by it (`tile.dot_runs`): its bf16 are
+  /// widened by pairs then. Some other kernels take longer so
+  /// (tools/sass_model/block_products.md).
+  bool meetsRuns = false;
 };
 
 Box boxOf(ThreadState &t, mlir::Value view, mlir::ValueRange indices,
