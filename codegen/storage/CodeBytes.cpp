@@ -146,10 +146,9 @@ SmallVector<Value> Bytes::lookUp(ArrayRef<float> table, Value word,
 }
 
 // In pairs: an f16 has the sign, one exponent bit that is 0, and what is left of the byte,
-// and stands for 2^-8 of the number. The one NaN, 480 so, is infinite when multiplied by
-// 140, as no number is, and infinite less infinite is none.
+// and stands for 2^-8 of the number. No code is the one NaN (StorageBase.td).
 SmallVector<Value> Bytes::widenE4M3(Value word) {
-  constexpr double kPower = 256, kBeyond = 140 * kPower;
+  constexpr double kPower = 256;
   VectorType pair = VectorType::get({2}, b.getF16Type());
   auto half = [&](double value) -> Value {
     return arith::ConstantOp::create(
@@ -163,10 +162,7 @@ SmallVector<Value> Bytes::widenE4M3(Value word) {
     Value bits =
         either(masked(high, 0x80008000), lower(masked(high, 0x7f007f00), 1));
     Value halves = LLVM::BitcastOp::create(b, loc, pair, bits);
-    Value beyond = arith::MulFOp::create(b, loc, halves, half(kBeyond));
-    halves = arith::AddFOp::create(
-        b, loc, arith::MulFOp::create(b, loc, halves, half(kPower)),
-        arith::SubFOp::create(b, loc, beyond, beyond));
+    halves = arith::MulFOp::create(b, loc, halves, half(kPower));
     for (int64_t i : {0, 1})
       numbers.push_back(arith::ExtFOp::create(
           b, loc, b.getF32Type(),

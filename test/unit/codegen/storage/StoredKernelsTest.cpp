@@ -131,44 +131,6 @@ TEST_P(StoredKernels, AgreeInBundles) {
           /*bundles=*/true);
 }
 
-// The one E4M3 that is no number, of either sign, in rows 4 and 9 of a head: their
-// logits are none, and no others.
-TEST(StoredNumbers, KeepWhatIsNone) {
-  mlir::MLIRContext context;
-  auto block = llvm::find_if(groupedBlocks(), [](const auto &each) {
-    return llvm::StringRef(each.name) == "e4m3_128_f32";
-  });
-  if (block == groupedBlocks().end())
-    GTEST_SKIP() << "this list of blocks has no E4M3";
-  storage::BlockType type = typeOf(*block, context);
-  std::string spelling;
-  llvm::raw_string_ostream(spelling) << type;
-  TestModel text(model(spelling, {21, 384, 640}));
-  ASSERT_EQ(text.getErrors(), "");
-  PipelineOptions options;
-  options.prefillRows = {16};
-  options.decodeRows = {1};
-  options.bundles = true;
-  PlanRunner runner(text, options, /*slots=*/1);
-  std::mt19937_64 random(11);
-  size_t bytes = size_t(type.getBytes()), each = size_t(type.getElements());
-  for (auto weight : text.get().getOps<seq::WeightOp>()) {
-    auto tensor = llvm::cast<mlir::RankedTensorType>(weight.getType());
-    auto blocks = randomBlocks(
-        *block, bytes, size_t(tensor.getNumElements()) / each, random, 0.004f);
-    if (weight.getSymName() == "table") {
-      size_t row = 384 / each * bytes;
-      blocks[4 * row + bytes - 1] = 0x7f; // the last of the first block
-      blocks[9 * row + 2 * bytes - 3] = 0xff;
-    }
-    runner.setStoredWeight(weight.getSymName(), blocks);
-  }
-  std::vector<float> logits = runner.decode({{.tokens = {18}}});
-  ASSERT_EQ(logits.size(), 21u);
-  for (size_t i = 0; i < logits.size(); ++i)
-    EXPECT_EQ(std::isnan(logits[i]), i == 4 || i == 9) << i;
-}
-
 INSTANTIATE_TEST_SUITE_P(Published, StoredKernels,
                          testing::ValuesIn(publishedBlocks()), testName);
 INSTANTIATE_TEST_SUITE_P(Grouped, StoredKernels,
