@@ -109,6 +109,9 @@ struct GgufRotary {
   bool truncates = true;
   /// Channels of which the file says how many turn; 0: those of a head.
   int64_t channels = 0;
+  /// Whether scaling stands beside theta, in an object that says each kind of
+  /// scaling, none too: where a family has a scaling of its own, or several objects.
+  bool isObject = false;
   /// Writes what the architecture's files say of yarn besides; may be null.
   void (*describeYarn)(GgufConfig &config, GgufConfig &scaling) = nullptr;
 };

@@ -84,13 +84,22 @@ void effc::frontend::describeRotary(GgufConfig &config, const GgufRotary &how) {
 
   std::string kindKey = config.keyOf("rope.scaling.type");
   const std::string *kind = keys.getString(kindKey);
-  GgufConfig scaling = config.startInner();
+  GgufConfig inner = config.startInner();
+  GgufConfig &scaling = how.isObject ? config : inner;
+  auto finish = [&] {
+    if (!how.isObject)
+      config.setObject("rope_scaling", std::move(inner));
+  };
+  auto sayNone = [&] {
+    if (how.isObject)
+      config.setText("rope_type", "default", kindKey);
+  };
   if (describeRotaryFactors(config, scaling)) {
     if (kind && *kind != "none")
       keys.report("expects no scaling beside tensor 'rope_freqs.weight', but "
                   "got " +
                   quote(kindKey) + " " + quote(*kind, '"'));
-    return config.setObject("rope_scaling", std::move(scaling));
+    return finish();
   }
   bool isLinear = kind ? *kind == "linear"
                        : config.has("rope.scaling.factor") ||
@@ -102,7 +111,7 @@ void effc::frontend::describeRotary(GgufConfig &config, const GgufRotary &how) {
     double factor = keys.getNumber(key, 0, kMost).value_or(1);
     // 0 stands for none in old files.
     if (factor == 0 || factor == 1)
-      return;
+      return sayNone();
     scaling.setText("rope_type", "linear", kindKey);
     scaling.setNumber("factor", factor, key);
     // It would say something of the scaling alone.
@@ -114,7 +123,7 @@ void effc::frontend::describeRotary(GgufConfig &config, const GgufRotary &how) {
   } else if (!kind || *kind == "none") {
     keys.ignore({config.keyOf("rope.scaling.original_context_length"),
                  config.keyOf("rope.scaling.factor")});
-    return;
+    return sayNone();
   } else if (*kind == "yarn") {
     scaling.setText("rope_type", "yarn", kindKey);
     describeYarn(config, scaling);
@@ -132,5 +141,5 @@ void effc::frontend::describeRotary(GgufConfig &config, const GgufRotary &how) {
                 quote(*kind, '"'));
     return;
   }
-  config.setObject("rope_scaling", std::move(scaling));
+  finish();
 }

@@ -56,6 +56,7 @@ class SmolLm3(Llama):
 
 
 class Olmo2(Writer):
+    """OLMo 3's layers with a window have a theta of their own."""
     arch = "olmo2"
     layer = LAYER | {"post_attention_layernorm": "post_attention_norm", "post_feedforward_layernorm": "post_ffw_norm"}
 
@@ -66,6 +67,9 @@ class Olmo2(Writer):
             self.set(attention__sliding_window=self.config["sliding_window"],
                      attention__sliding_window_pattern=[kind == "sliding_attention"
                                                         for kind in self.config["layer_types"]])
+            # The converter asks the public library, which gives these layers its default where no object is theirs.
+            local = self.get("rope_parameters", {}).get("sliding_attention", {"rope_theta": 500000.0})
+            self.set(rope__freq_base_swa=float(local["rope_theta"]))
 
 
 class Exaone4(Olmo2):
@@ -126,7 +130,8 @@ class Lfm2(Writer):
 
 
 class GptOss(Writer):
-    """Gates and ups apart, and matrices turned. Bounds and slopes of gates are the format's own library's."""
+    """Gates and ups apart, and matrices turned. Bounds and slopes of gates are the format's own library's, and so is
+    which layers have a window: every other one."""
     arch = "gpt-oss"
     layer = LAYER | {"post_attention_layernorm": "post_attention_norm", r"self_attn\.sinks": "attn_sinks.weight",
                      r"mlp\.router": "ffn_gate_inp", r"mlp\.experts\.(gate_up|down)_proj": r"ffn_\1_exps.weight",
@@ -134,6 +139,8 @@ class GptOss(Writer):
 
     def describe(self):
         self.config["swiglu_limit"], self.config["swiglu_alpha"] = 7.0, 1.702
+        self.config["layer_types"] = [("sliding_attention", "full_attention")[i % 2]
+                                      for i in range(self.config["num_hidden_layers"])]
         self.decoder()
         self.rotary()
         self.set(attention__sliding_window=self.config["sliding_window"],

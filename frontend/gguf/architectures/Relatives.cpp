@@ -58,14 +58,26 @@ static void describeSlidingLayers(GgufConfig &config) {
   config.setTexts("layer_types", kinds, pattern);
 }
 
-/// A window makes it OLMo 3.
+/// A window makes it OLMo 3. Layers with one turn without scaling, and by a theta
+/// of their own where a key says it.
 static void describeOlmo2(GgufConfig &config) {
-  describePlain(config);
   std::string window = config.keyOf("attention.sliding_window");
   if (!config.getKeys().has(window))
-    return;
+    return describePlain(config);
+  describeHeads(config);
+  describeBiases(config);
   config.setText("model_type", "olmo3", window);
   describeSlidingLayers(config);
+  GgufConfig both = config.startInner(), whole = config.startInner(),
+             local = config.startInner();
+  describeRotary(whole, {.channels = config.getHeadWidth(), .isObject = true});
+  local.setText("rope_type", "default");
+  local.setNumber("rope_theta", 1e4, config.keyOf("rope.freq_base"));
+  local.copy({"rope.freq_base", "rope_theta", Kind::Number});
+  local.copy({"rope.freq_base_swa", "rope_theta", Kind::Number});
+  both.setObject("full_attention", std::move(whole));
+  both.setObject("sliding_attention", std::move(local));
+  config.setObject("rope_parameters", std::move(both));
 }
 
 /// Without the key no layer has a window.
@@ -184,10 +196,15 @@ static constexpr llvm::ArrayRef<GgufKeyRow> kKeysOfGptOss[] = {kDecoderKeys,
 static constexpr llvm::ArrayRef<GgufTensorRow> kOfGptOss[] = {
     kOuterTensors, kAttentionTensors, kGptOssTensors};
 
-/// yarn's ramp lies between pairs, as the model was made.
+/// yarn's ramp lies between pairs, as the model was made. Where the file has no
+/// scaling there is none, though the family's own is yarn.
 static void describeGptOss(GgufConfig &config) {
   describeHeads(config);
-  describeRotary(config, {.truncates = false});
+  GgufConfig rotary = config.startInner();
+  describeRotary(rotary, {.truncates = false,
+                          .channels = config.getHeadWidth(),
+                          .isObject = true});
+  config.setObject("rope_parameters", std::move(rotary));
   constexpr llvm::StringLiteral kBias = "blk.0.attn_q.bias";
   config.setBoolean("attention_bias", config.getModel().find(kBias), kBias);
 }
