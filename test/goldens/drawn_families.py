@@ -1,0 +1,114 @@
+"""What `draw_checkpoints.py` draws of each family: sizes that differ, and keys that are set or left out.
+
+A row returns the public library's class, its configuration and what a case needs besides. What a GGUF file cannot say
+(README.md of frontend/gguf) is drawn for checkpoints alone."""
+
+EPSILONS = (1e-6, 1e-5, 1e-3)
+
+
+def rope(random, gguf, kinds=("default", "linear", "yarn", "llama3")):
+    """Rotary positions of one of the kinds."""
+    kind = random.choice(kinds)
+    out = {"rope_type": kind, "rope_theta": random.choice([300.0, 10000.0, 500000.0])}
+    if kind != "default":
+        out["factor"] = random.choice([2.0, 4.0, 16.0])
+    if kind in ("yarn", "llama3"):
+        out["original_max_position_embeddings"] = random.choice([8, 16, 32])
+    if kind == "llama3":
+        out |= {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    if kind == "yarn" and random.random() < 0.5:
+        out |= {"beta_fast": 8.0, "beta_slow": 1.0}
+    return out
+
+
+def decoder(random, wide, gguf, kinds=("default", "linear", "yarn", "llama3"), own_width=True):
+    """Keys that most decoders share; `wide`: rows are whole blocks of 256."""
+    heads = random.choice([2, 4, 8] if wide else [1, 2, 3, 4, 6])
+    keys = random.choice([n for n in range(1, heads + 1) if heads % n == 0])
+    channels = random.choice([32, 64, 128] if wide else [4, 6, 8, 12])
+    if wide:
+        channels = max(channels, 256 // heads)
+    config = dict(
+        vocab_size=random.randrange(67, 130), max_position_embeddings=random.choice([64, 96]),
+        hidden_size=256 * random.choice([1, 2]) if wide else heads * channels, num_attention_heads=heads,
+        num_key_value_heads=keys, num_hidden_layers=random.randrange(1, 4),
+        intermediate_size=256 * random.choice([1, 2, 3]) if wide else random.randrange(5, 50),
+        rms_norm_eps=random.choice(EPSILONS), tie_word_embeddings=random.random() < 0.5)
+    if own_width:
+        config["head_dim"] = channels
+    elif wide:
+        config["head_dim"] = config["hidden_size"] // heads
+    if random.random() < 0.8:
+        config["rope_parameters"] = rope(random, gguf, kinds)
+    return config
+
+
+def experts(random, config, count="num_experts"):
+    config[count] = random.randrange(1, 9)
+    config["num_experts_per_tok"] = random.randrange(1, config[count] + 1)
+
+
+def llama(random, wide, gguf):
+    config = decoder(random, wide, gguf)
+    config |= {"attention_bias": random.random() < 0.4, "mlp_bias": random.random() < 0.3}
+    return "Llama", config, {}
+
+
+def qwen2(random, wide, gguf):
+    return "Qwen2", decoder(random, wide, gguf, own_width=False), {}
+
+
+def qwen3(random, wide, gguf):
+    return "Qwen3", decoder(random, wide, gguf) | {"attention_bias": random.random() < 0.3}, {}
+
+
+def mixtral(random, wide, gguf):
+    config = decoder(random, wide, gguf)
+    experts(random, config, "num_local_experts")
+    return "Mixtral", config, {}
+
+
+def granite(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default", "linear"), own_width=False)
+    config |= {"embedding_multiplier": random.choice([1.0, 12.0]), "logits_scaling": random.choice([1.0, 8.0]),
+               "residual_multiplier": random.choice([1.0, 0.22]), "attention_multiplier": random.choice([1.0, 0.3])}
+    return "Granite", config, {"embedding": 0.1}
+
+
+def olmo2(random, wide, gguf):
+    return "Olmo2", decoder(random, wide, gguf, ("default", "linear", "yarn"), own_width=False), {}
+
+
+def olmo3(random, wide, gguf):
+    config = decoder(random, wide, gguf, own_width=False)
+    whole = rope(random, gguf, ("default", "yarn"))
+    config |= {
+        "sliding_window": random.choice([1, 5, 20, 60]),
+        "layer_types": [random.choice(["sliding_attention", "full_attention"])
+                        for _ in range(config["num_hidden_layers"])],
+        "rope_parameters": {"full_attention": whole,
+                            "sliding_attention": {"rope_type": "default", "rope_theta": random.choice([100.0, 5e5])}}}
+    return "Olmo3", config, {}
+
+
+def gpt_oss(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default", "linear", "yarn"))
+    experts(random, config, "num_local_experts")
+    config |= {"attention_bias": True, "tie_word_embeddings": False, "sliding_window": random.choice([1, 5, 20, 60]),
+               "layer_types": [("sliding_attention", "full_attention")[i % 2]
+                               for i in range(config["num_hidden_layers"])]}
+    config.setdefault("rope_parameters", {"rope_type": "default", "rope_theta": 300.0})
+    if config["rope_parameters"]["rope_type"] == "yarn":
+        config["rope_parameters"]["truncate"] = False
+    return "GptOss", config, {"draw": {r"sinks$": (0.0, 1.5)}}
+
+
+def bloom(random, wide, gguf):
+    heads = random.choice([2, 4, 5, 7])
+    return "Bloom", dict(
+        vocab_size=random.randrange(67, 130), hidden_size=256 if wide and heads < 5 else heads * random.randrange(2, 8),
+        n_layer=random.randrange(1, 4), n_head=heads, layer_norm_epsilon=random.choice(EPSILONS), seq_length=64,
+        apply_residual_connection_post_layernorm=not gguf and random.random() < 0.5), {"embedding": 0.3}
+
+
+FAMILIES = {row.__name__: row for row in (bloom, gpt_oss, granite, llama, mixtral, olmo2, olmo3, qwen2, qwen3)}
