@@ -8,7 +8,7 @@ using namespace llvm;
 using namespace effc;
 
 static int64_t parametersOf(seq::WeightOp op, StringSet<> &counted) {
-  if (op.getComputed())
+  if (op.getComputed() || op.getChannelOrder())
     return 0;
   if (!op.getDerived()) {
     SmallVector<StringRef> tensors = op.getSources();

@@ -10,7 +10,8 @@ namespace effc::codegen {
 
 /// The elements that a checkpoint has for the weights of a module: all of a
 /// tensor that weights are derived from, once, those of a tensor that a weight
-/// repeats, once, and none where the config gives the numbers.
+/// repeats, once, and none where the config gives the numbers or they say in
+/// which order channels lie.
 uint64_t countParameters(mlir::ModuleOp module);
 
 } // namespace effc::codegen

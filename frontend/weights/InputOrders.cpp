@@ -96,6 +96,7 @@ llvm::Expected<Value> InputOrdering::ordered(mlir::Operation *product,
         builder, matrixOp.getLoc(), symbol, name, type, /*further=*/nullptr,
         /*stored=*/nullptr, /*rows=*/nullptr, /*derived=*/nullptr,
         /*transposed=*/false, /*computed=*/nullptr);
+    weight.setChannelOrder(true);
     if (llvm::Error error = checkWeight(weight, checkpoint))
       return std::move(error);
     checkpoint.take(name);

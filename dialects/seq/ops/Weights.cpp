@@ -207,6 +207,10 @@ LogicalResult WeightOp::verify() {
              << blocks << ", but got " << type
              << (getPanels() ? " in panels" : "");
   }
+  if (getChannelOrder() && (rank != 1 || !type.getElementType().isF32()))
+    return emitOpError() // weight11
+           << "expects a 'channel_order' of f32 and 1 dimension, but got "
+           << type;
   return verifyTensors(*this);
 }
 

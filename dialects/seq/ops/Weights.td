@@ -47,6 +47,10 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     attribute, `#seq.rotary_frequencies` or `#seq.head_decays`, rounded to f32; it
     has no source and is embedded in the artifact.
 
+    `channel_order` says that the numbers are those of channels, which
+    `seq.permute_channels` takes: they say how another weight lies, and are no
+    parameters of the model.
+
     Constraints:
 
     * (WEIGHT1) `type` is a static f32 tensor or a 2-D or 3-D static stored
@@ -71,6 +75,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     * (WEIGHT9) A weight in `panels` is a matrix of blocks of which there are panels.
     * (WEIGHT10) A weight in `bundles` is one of blocks whose last dimension has whole
       bundles, and does not lie in `panels`.
+    * (WEIGHT11) A `channel_order` is f32 and has one dimension.
 
     Example:
 
@@ -94,6 +99,7 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     seq.weight @frequencies computed(#seq.rotary_frequencies<scaling = default,
         theta = 1.0e4 : f64>) : tensor<32xf32>
     seq.weight @decays computed(#seq.head_decays<rule = retention>) : tensor<6xf32>
+    seq.weight @order source("q.input_order") channel_order : tensor<96xf32>
     ```
   }];
   let arguments = (ins
@@ -107,13 +113,15 @@ def Seq_WeightOp : Seq_Op<"weight", [Symbol, HasParent<"::mlir::ModuleOp">]> {
     UnitAttr:$transposed,                                    /*weight3, weight5, weight6, weight7, weight8*/
     OptionalAttr<Seq_ComputedWeight>:$computed,              /*weight2, weight4*/
     UnitAttr:$panels,                                        /*weight9, weight10*/
-    DefaultValuedAttr<I64Attr, "0">:$bundles);               /*weight10*/
+    DefaultValuedAttr<I64Attr, "0">:$bundles,                /*weight10*/
+    UnitAttr:$channel_order);                                /*weight11*/
   let assemblyFormat = [{
     $sym_name (`source` `(` $source^ `)`)? (`then` $further^)?
     (`stored` $stored^)? (`rows` `(` $rows^ `)`)? (`derived` `(` $derived^ `)`)?
     (`computed` `(` $computed^ `)`)?
     (`transposed` $transposed^)? (`panels` $panels^)?
-    (`bundles` `(` $bundles^ `)`)? attr-dict `:` $type
+    (`bundles` `(` $bundles^ `)`)? (`channel_order` $channel_order^)?
+    attr-dict `:` $type
   }];
   let extraClassDeclaration = [{
     /// The tensors of the checkpoint that it is made of, in their order; none for

@@ -190,3 +190,9 @@ seq.weight @row_numbers1_none computed(#seq.row_numbers<numbers = []>) : tensor<
 // WEIGHT8
 // expected-error @+1 {{expects 'stored' of 90 elements, of which 'rows' are a part, but got 6x14}}
 seq.weight @weight8_stored source("a") stored [6, 14] rows(#seq.row_groups<offset = 1, size = 1, stride = 5, count = 6>) : tensor<6x3xf32>
+
+// -----
+
+// WEIGHT11
+// expected-error @+1 {{expects a 'channel_order' of f32 and 1 dimension, but got 'tensor<8x12xf32>'}}
+seq.weight @weight11_order source("a") channel_order : tensor<8x12xf32>

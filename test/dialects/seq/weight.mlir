@@ -56,3 +56,5 @@ seq.weight @both computed(#seq.rotary_frequencies<scaling = longrope_steps, thet
 // CHECK: seq.weight @steps computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.000000e+04 : f64, factor = 2.000000e+00 : f64, original_context = 64>) : tensor<128x32xf32>
 seq.weight @steps computed(#seq.rotary_frequencies<scaling = dynamic_steps, theta = 1.0e4 : f64, factor = 2.0 : f64,
     original_context = 64>) : tensor<128x32xf32>
+// CHECK: seq.weight @order source("q.input_order") channel_order : tensor<96xf32>
+seq.weight @order source("q.input_order") channel_order : tensor<96xf32>
