@@ -151,7 +151,7 @@ def judge(options, family, seed):
             row["one by one"] = distance(logits(options.effc, checkpoint, tokens, "--dtype", "f32", split="1"), whole)
             if options.quantize:
                 stored, plain = folder / "stored.gguf", folder / "plain.gguf"
-                row["stored"] = store(options.quantize, checkpoint, stored, seed)
+                row["stored"] = store(options.quantize, checkpoint, stored, f"{family}/{seed}")
                 unpack(stored, plain)
                 numbers = logits(options.effc, plain, tokens, "--dtype", "f32")
                 row["unpacked"] = distance(logits(options.effc, stored, tokens, "--products", "f32"), numbers)

@@ -4,6 +4,8 @@ A row returns the public library's class, its configuration and what a case need
 (README.md of frontend/gguf) is drawn for checkpoints alone."""
 
 EPSILONS = (1e-6, 1e-5, 1e-3)
+# Scaling of positions; the converter writes llama3's for Llama's relatives alone.
+KINDS = {False: ("default", "linear", "yarn", "llama3"), True: ("default", "linear", "yarn")}
 
 
 def rope(random, gguf, kinds=("default", "linear", "yarn", "llama3")):
@@ -55,11 +57,11 @@ def llama(random, wide, gguf):
 
 
 def qwen2(random, wide, gguf):
-    return "Qwen2", decoder(random, wide, gguf, own_width=False), {}
+    return "Qwen2", decoder(random, wide, gguf, KINDS[gguf], own_width=False), {}
 
 
 def qwen3(random, wide, gguf):
-    return "Qwen3", decoder(random, wide, gguf) | {"attention_bias": random.random() < 0.3}, {}
+    return "Qwen3", decoder(random, wide, gguf, KINDS[gguf]) | {"attention_bias": random.random() < 0.3}, {}
 
 
 def mixtral(random, wide, gguf):
