@@ -107,8 +107,10 @@ static constexpr GgufTensorRow kBloomTensors[] = {
     {"blk.*.ffn_down", "transformer.h.*.mlp.dense_4h_to_h"},
 };
 
+/// No key says where residuals begin: before norms in released models.
 static void describeBloom(GgufConfig &config) {
   config.getForm().queriesFirst = true;
+  config.assume("apply_residual_connection_post_layernorm", JsonValue(false));
 }
 
 //===----------------------------------------------------------------------===//
