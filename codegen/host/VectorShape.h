@@ -39,7 +39,8 @@ struct VectorShape {
   /// read: where `bytes` of an addition, which takes an FMA's four cycles, are 8
   /// a cycle. Otherwise the wait for sums is longer than that for memory.
   bool takesOneColumn(int64_t bytes) const { return bytes >= 4 * 8; }
-  /// The same where elements are unpacked, which takes registers too.
+  /// contractionColumns() where elements are unpacked, which takes registers
+  /// too.
   int64_t unpackedColumns(int64_t rows) const {
     return rows == 1 ? 4 : registers / 2 / rows;
   }
