@@ -113,4 +113,95 @@ def bloom(random, wide, gguf):
         apply_residual_connection_post_layernorm=not gguf and random.random() < 0.5), {"embedding": 0.3}
 
 
-FAMILIES = {row.__name__: row for row in (bloom, gpt_oss, granite, llama, mixtral, olmo2, olmo3, qwen2, qwen3)}
+def gpt2(random, wide, gguf):
+    heads = random.choice([2, 4, 8])
+    return "GPT2", dict(
+        # The converter asks for `n_ctx`, and writes 4 times the width whatever `n_inner` says.
+        **({"n_ctx": 64} if gguf else {"n_inner": random.choice([None, 512 if wide else 30])}),
+        vocab_size=random.randrange(67, 130), n_embd=256 if wide else heads * random.randrange(2, 8), n_head=heads,
+        n_layer=random.randrange(1, 4), n_positions=64,
+        layer_norm_epsilon=random.choice(EPSILONS), tie_word_embeddings=random.random() < 0.5), {
+            "model_class": "GPT2LMHeadModel", "embedding": 0.3}
+
+
+def gpt_neox(random, wide, gguf):  # the converter asks for `rotary_pct`, which transformers 5 writes no more
+    heads = random.choice([2, 4, 8])
+    width = 256 if wide else heads * random.choice([4, 8, 12])
+    return "GPTNeoX", dict(
+        vocab_size=random.randrange(67, 130), hidden_size=width, num_attention_heads=heads, max_position_embeddings=64,
+        num_hidden_layers=random.randrange(1, 4), intermediate_size=512 if wide else random.randrange(5, 50),
+        layer_norm_eps=random.choice(EPSILONS), use_parallel_residual=random.random() < 0.5,
+        rope_parameters={"rope_type": "default", "rope_theta": 10000.0,
+                         "partial_rotary_factor": random.choice([0.25, 0.5, 1.0])}), {}
+
+
+def phi3(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default",), own_width=False)
+    config |= {"pad_token_id": 0, "original_max_position_embeddings": config["max_position_embeddings"],
+               "sliding_window": random.choice([None, 1, 5, 20])}
+    if "rope_parameters" in config and random.random() < 0.5:
+        config["rope_parameters"]["partial_rotary_factor"] = 0.5
+    return "Phi3", config, {}
+
+
+def gemma2(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default",))
+    if gguf:  # the converter writes no base
+        config.pop("rope_parameters", None)
+    config |= {"sliding_window": random.choice([1, 5, 20, 60]), "query_pre_attn_scalar": config["head_dim"],
+               "attn_logit_softcapping": random.choice([5.0, 50.0]), "tie_word_embeddings": True,
+               "final_logit_softcapping": random.choice([3.0, 30.0])}
+    return "Gemma2", config, {"embedding": 0.1}
+
+
+def smollm3(random, wide, gguf):
+    config = decoder(random, wide, gguf, own_width=False)
+    config |= {"attention_bias": random.random() < 0.4, "pad_token_id": 0, "use_sliding_window": False,
+               "no_rope_layer_interval": 4}
+    return "SmolLM3", config, {}
+
+
+def cohere2(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default",))
+    config["layer_norm_eps"] = config.pop("rms_norm_eps")
+    config |= {"sliding_window": random.choice([1, 5, 20, 60]), "logit_scale": random.choice([0.0625, 0.25, 1.0]),
+               "tie_word_embeddings": True, "num_hidden_layers": random.choice([4, 5])}
+    if gguf:  # the converter asks for the key
+        config["rotary_pct"] = 1.0
+    return "Cohere2", config, {}
+
+
+def qwen2_moe(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default",), own_width=False)
+    experts(random, config)
+    config |= {"moe_intermediate_size": 256 if wide else random.randrange(5, 30),
+               "shared_expert_intermediate_size": 512 if wide else random.randrange(5, 30), "decoder_sparse_step": 1}
+    return "Qwen2Moe", config, {}
+
+
+def qwen3_moe(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default",))
+    experts(random, config)
+    config |= {"moe_intermediate_size": 256 if wide else random.randrange(5, 30), "norm_topk_prob": True}
+    return "Qwen3Moe", config, {}
+
+
+def lfm2(random, wide, gguf):
+    config = decoder(random, wide, gguf, ("default",), own_width=False)
+    config["norm_eps"] = config.pop("rms_norm_eps")
+    config |= {"conv_L_cache": random.choice([3, 4]), "block_auto_adjust_ff_dim": False,
+               "layer_types": [random.choice(["conv", "full_attention"]) for _ in range(config["num_hidden_layers"])]}
+    return "Lfm2", config, {}
+
+
+def mamba(random, wide, gguf):
+    width = 256 if wide else random.randrange(5, 30)
+    return "Mamba", dict(
+        vocab_size=8 * random.randrange(9, 15), hidden_size=width, state_size=random.choice([4, 8, 16]), expand=2,
+        num_hidden_layers=random.randrange(1, 4), conv_kernel=4, layer_norm_epsilon=random.choice(EPSILONS),
+        time_step_rank=random.randrange(1, 9), tie_word_embeddings=random.random() < 0.5), {}
+
+
+FAMILIES = {row.__name__: row for row in (
+    bloom, cohere2, gemma2, gpt2, gpt_neox, gpt_oss, granite, lfm2, llama, mamba, mixtral, olmo2, olmo3, phi3, qwen2,
+    qwen2_moe, qwen3, qwen3_moe, smollm3)}
